@@ -1,6 +1,7 @@
 import t from 'tap';
 import { testApi } from '../../support/client.ts';
 import { visit } from '../../support/console.ts';
+import { member } from '../../support/zip.ts';
 
 const api = await testApi(t);
 const { world, call, db } = api;
@@ -46,7 +47,12 @@ t.test('correctText() changes title and text everywhere, records who and when, a
     t.match(text, 'Hello there.', format);
     t.notMatch(text, 'Helo', format);
   }
-  t.match((await call(key, 'GET', `/v1/transcriptions/${id}/subtitles?format=srt`)).text, 'Hello there.');
+  for (const format of ['srt', 'vtt'])
+    t.match((await call(key, 'GET', `/v1/transcriptions/${id}/subtitles?format=${format}`)).text, 'Hello there.', format);
+  const word = await member((await ann.ask('GET', `/transcriptions/${id}/documents/docx`)).bytes, 'word/document.xml');
+  t.match(word, 'Hello there.');
+  t.match(word, 'First call');
+  t.notMatch(word, 'Helo');
   t.match(await changes(id), {
     version: 2,
     items: [

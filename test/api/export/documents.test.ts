@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { inflateSync } from 'node:zlib';
 import t from 'tap';
-import { type Entry, fromBuffer, type ZipFile } from 'yauzl';
 import { contentOf } from '../../../api/export/documents/content.ts';
 import { docx } from '../../../api/export/documents/docx.ts';
 import { pdf } from '../../../api/export/documents/pdf.ts';
 import { findProgram } from '../../support/programs.ts';
+import { member } from '../../support/zip.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'longhand-documents-'));
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));
@@ -158,20 +158,3 @@ t.test('docx() opens in LibreOffice', { skip: !office && 'LibreOffice is not ins
   for (const written of ['A call', 'Ann', 'Checklist', 'greeted the caller', '5 of 5']) t.match(text, written);
   t.notMatch(text, 'Not ready');
 });
-
-/** One file of a ZIP archive, as text. */
-function member(archive: Buffer, name: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    fromBuffer(archive, { lazyEntries: false }, (error: Error | null, zip: ZipFile) => {
-      if (error) return reject(error);
-      zip.on('entry', (entry: Entry) => {
-        if (entry.fileName !== name) return;
-        zip.openReadStream(entry, async (failed, stream) => {
-          if (failed) return reject(failed);
-          resolve(Buffer.concat(await stream.toArray()).toString());
-        });
-      });
-      zip.on('error', reject);
-    });
-  });
-}

@@ -12,6 +12,8 @@ const LOCK = 7_231_950; // advisory lock: one migration at a time over all hosts
 // table locks, because all other queries queue behind them.
 const SETTINGS = '-c longhand.workspace=* -c idle_in_transaction_session_timeout=0 -c statement_timeout=0 -c lock_timeout=2s';
 const LOCKED = '55P03'; // lock_timeout
+const BOUNCED =
+  'Cannot migrate through PgBouncer: it drops the settings of a connection, without which rows are invisible. Set DATABASE_URL to the address of PostgreSQL itself for this command';
 const PATIENCE_MS = 600_000; // while tables are locked repeatedly
 const PAUSE_MS = 2_000;
 
@@ -23,6 +25,8 @@ export function migrate(db: Db): Promise<string[]> {
   return asOwner(db.url, (orm) =>
     orm.em.transactional(async (em) => {
       const owner = (sql: string) => em.getConnection().execute(sql, [], 'all', em.getTransactionContext());
+      const [set] = await owner(`select current_setting('longhand.workspace', true) as scope`);
+      if (set?.scope !== '*') throw new Error(BOUNCED);
       await owner('set local lock_timeout = 0');
       await owner(`select pg_advisory_xact_lock(${LOCK})`); // another migration may take long, too
       const before = new Set(await pendingMigrations(db));

@@ -6,6 +6,7 @@ import { claimNext } from '../../../db/jobs/claim.ts';
 import { complete } from '../../../db/jobs/complete.ts';
 import { databaseAway } from '../../../db/postgres/away.ts';
 import { startEmbedded } from '../../../db/postgres/embedded.ts';
+import { migrate } from '../../../db/postgres/migrate.ts';
 import { type Db, openDb } from '../../../db/postgres/orm.ts';
 import { openPool } from '../../../db/postgres/pool.ts';
 import { startBouncer } from '../../support/bouncer.ts';
@@ -82,6 +83,11 @@ t.test('a call waits for its turn in PgBouncer until its own limit, also on a ne
     await sleep(1500);
   });
   await t.resolves(waiting!);
+});
+
+t.test('migrate() refuses to run through PgBouncer, where it would see no rows', async (t) => {
+  const [through] = await hosts(1, 1);
+  await t.rejects(migrate(through!), /Cannot migrate through PgBouncer/);
 });
 
 t.test('an error of PgBouncer itself, here that its server is gone, is one of an unavailable database', async (t) => {

@@ -13,6 +13,7 @@ import { finish, ROOT, RUN } from './support/processes.ts';
 
 const MOST_SURVIVORS = 0.05;
 const BUILT = ['api/console/dist', '.tap']; // ignored by git, required by tests
+const CONSOLE = 'api/console/app/'; // what browsers load is built from it
 
 type Verdict = 'noticed' | 'SURVIVED' | 'NOT TRIED';
 
@@ -39,6 +40,13 @@ function copy(): void {
   execFileSync('sh', ['-c', 'git init -q && git add -A'], { cwd: scratch });
 }
 
+/** Writes a file of the copy. */
+function write(file: string, text: string): void {
+  writeFileSync(join(scratch, file), text);
+  if (!file.startsWith(CONSOLE)) return;
+  execFileSync(process.execPath, ['node_modules/vite/bin/vite.js', 'build', '--config', `${CONSOLE}vite.config.ts`], { cwd: scratch });
+}
+
 async function passes(tests: readonly string[]): Promise<boolean> {
   return (await finish(process.execPath, [...RUN, 'test/run.ts', '--jobs=1', ...tests], {}, scratch)).code === 0;
 }
@@ -55,17 +63,16 @@ function pass(tests: readonly string[]): Promise<boolean> {
 async function attempt(change: Change): Promise<Verdict> {
   const [file, text, instead] = change;
   const tests = testsOf(change);
-  const place = join(scratch, file);
-  const original = readFileSync(place, 'utf8');
+  const original = readFileSync(join(scratch, file), 'utf8');
   if (original.split(text).length !== 2 || !(await pass(tests))) return 'NOT TRIED';
-  writeFileSync(
-    place,
+  write(
+    file,
     original.replace(text, () => instead),
   );
   try {
     return (await passes(tests)) ? 'SURVIVED' : 'noticed';
   } finally {
-    writeFileSync(place, original);
+    write(file, original);
   }
 }
 

@@ -87,7 +87,7 @@ function reassign(opened: OpenTranscript, wish: Extract<Wish, { kind: 'speaker' 
   if (missing !== undefined) throw invalid([{ field: 'segments', message: `there is no segment ${missing}` }]);
   const gone = settle(opened);
   if (!segments.length && !gone.length) return null;
-  const places = [...segments.map((id) => `speaker ${id}`), ...gone.map(({ id }) => `voice ${id}`)];
+  const places = segments.map((id) => `speaker ${id}`);
   return { kind: merges ? 'merge' : 'speaker', segments, places, before: merges ? from! : before, after: speaker, gone };
 }
 

@@ -2,9 +2,10 @@ import { ACCESS } from './access.ts';
 import { AUDIO } from './audio.ts';
 import type { Change } from './change.ts';
 import { DIARIZATION } from './diarization.ts';
+import { PEOPLE } from './people.ts';
 import { RECOGNITION } from './recognition.ts';
 import { REST } from './rest.ts';
 import { WORK } from './work.ts';
 
 /** All changes in the order in which they are tested, the most harmful first. */
-export const CHANGES: Change[] = [...ACCESS, ...WORK, ...RECOGNITION, ...DIARIZATION, ...AUDIO, ...REST];
+export const CHANGES: Change[] = [...ACCESS, ...WORK, ...RECOGNITION, ...DIARIZATION, ...AUDIO, ...PEOPLE, ...REST];

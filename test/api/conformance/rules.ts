@@ -158,7 +158,7 @@ export const RULES: Readonly<Record<string, readonly (readonly [rule: string, ..
     ['300 reports a day until UTC midnight, 200 waiting, 30 each', '300 reports per workspace', '200 reports waiting', '30 generations'],
     ['30 deletions a minute and key', 'DELETE: 30 a minute'],
     ['minutes are net of reservations', '2.8 workspace info', '3.1 POST is answered'],
-    ['queue and daily caps', 'queued files and uploads', 'the first limit in the published order'],
+    ['queue and daily caps', 'queued files and uploads', 'uploads that break off', 'the first limit in the published order'],
     ['request rate', 'openRateLimiter() lets a burst', 'every authenticated answer'],
   ],
   '9 versioning': [

@@ -7,13 +7,12 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { type Embedded, startEmbedded } from '../../db/postgres/embedded.ts';
-import { migrate } from '../../db/postgres/migrate.ts';
+import { startEmbedded } from '../../db/postgres/embedded.ts';
 import { openDb } from '../../db/postgres/orm.ts';
 import { aftermath } from '../support/aftermath.ts';
-import { openDoor } from '../support/door.ts';
 import { conversation, type TranscriptionRow } from '../support/engine.ts';
 import { TINY } from '../support/models.ts';
+import { movingDatabase } from '../support/moving-database.ts';
 import { openService } from '../support/service.ts';
 import { send } from '../support/uploads.ts';
 
@@ -21,21 +20,11 @@ const READ_ONLY_MS = 20_000; // longer than the interval of heartbeats
 
 const folder = t.testdir();
 const [first, second] = [join(folder, 'first'), join(folder, 'second')];
-let server: Embedded = await startEmbedded(first);
-const door = await openDoor(() => Number(new URL(server.url).port));
-const url = new URL(server.url);
-url.port = String(door.port);
-const db = await openDb({ url: url.href, name: 'longhand-test' });
-t.teardown(async () => {
-  await db.close();
-  door.close();
-  await server.stop();
-});
-await migrate(db);
+const database = await movingDatabase(t, first);
 
 /** Makes the primary refuse writes on all its connections. */
 async function demote(): Promise<void> {
-  const address = new URL(server.url);
+  const address = new URL(database.server.url);
   const password = readFileSync(join(first, 'superuser-password'), 'utf8');
   Object.assign(address, { username: 'postgres', password, pathname: '/postgres' });
   const superuser = await openDb({ url: address.href, pool: 1 });
@@ -46,16 +35,16 @@ async function demote(): Promise<void> {
 
 /** Starts the new primary. */
 async function promote(): Promise<void> {
-  await server.stop();
+  await database.server.stop();
   execFileSync('cp', ['-a', first, second]); // its files belong to another account
   rmSync(join(second, 'data', 'postgresql.auto.conf'));
-  server = await startEmbedded(second);
+  database.server = await startEmbedded(second);
 }
 
 t.test('PostgreSQL may fail over: uploads get 503 with Retry-After, and the work continues on the new primary', async (t) => {
-  const service = await openService(t, { database: { db, url: url.href }, model: TINY });
+  const service = await openService(t, { database, model: TINY });
   const [api, engine] = [await service.api(), await service.engine()];
-  const [long, short] = [await conversation(15), await conversation(1)];
+  const [long, short] = [await conversation(8), await conversation(1)];
   const upload = (name: string, bytes: Buffer) =>
     send(api.url, service.key, { 'Idempotency-Key': name, 'Content-Disposition': 'attachment; filename="call.wav"' }, '', bytes);
   const id = String((await upload('first', long)).json.uuid);

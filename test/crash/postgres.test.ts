@@ -6,13 +6,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { type Embedded, startEmbedded } from '../../db/postgres/embedded.ts';
-import { migrate } from '../../db/postgres/migrate.ts';
-import { openDb } from '../../db/postgres/orm.ts';
+import { startEmbedded } from '../../db/postgres/embedded.ts';
 import { aftermath } from '../support/aftermath.ts';
-import { openDoor } from '../support/door.ts';
 import { conversation, type TranscriptionRow } from '../support/engine.ts';
 import { TINY } from '../support/models.ts';
+import { movingDatabase } from '../support/moving-database.ts';
 import { SEED, seeded } from '../support/seeded.ts';
 import { eventually, openService } from '../support/service.ts';
 import { send } from '../support/uploads.ts';
@@ -23,29 +21,19 @@ const { random, pick } = seeded();
 t.comment(`SEED=${SEED} repeats the random moments`);
 
 const folder = join(t.testdir(), 'postgres');
-let server: Embedded = await startEmbedded(folder);
-const door = await openDoor(() => Number(new URL(server.url).port));
-const url = new URL(server.url);
-url.port = String(door.port);
-const db = await openDb({ url: url.href, name: 'longhand-test' });
-t.teardown(async () => {
-  await db.close();
-  door.close();
-  await server.stop();
-});
-await migrate(db);
+const database = await movingDatabase(t, folder);
 
 /** A longer outage. */
 async function interrupt(signal: NodeJS.Signals): Promise<void> {
-  const ended = once(server.process, 'exit');
-  server.process.kill(signal);
+  const ended = once(database.server.process, 'exit');
+  database.server.process.kill(signal);
   await ended;
   await sleep(1000 + random() * 2000);
-  server = await startEmbedded(folder);
+  database.server = await startEmbedded(folder);
 }
 
 t.test('PostgreSQL may be killed and restarted: clients briefly get 503, nothing is lost and nothing is done twice', async (t) => {
-  const service = await openService(t, { database: { db, url: url.href }, model: TINY });
+  const service = await openService(t, { database, model: TINY });
   const { key } = service;
   const [api, engine] = [await service.api(), await service.engine()];
   const [long, short] = [await conversation(15), await conversation(1)];
@@ -90,7 +78,7 @@ t.test('PostgreSQL may be killed and restarted: clients briefly get 503, nothing
   await Promise.all(polling);
   t.strictSame(wrong, [], 'every response was the expected one, or 503 with Retry-After');
   t.ok(refusals > 0, 'the outages caused some 503 responses');
-  t.equal((await db.query('*', 'select 1 from transcriptions')).length, uuids.length, 'one transcription per key');
+  t.equal((await database.db.query('*', 'select 1 from transcriptions')).length, uuids.length, 'one transcription per key');
   await aftermath(t, service);
   t.equal(await engine.stop(), 0);
   t.equal(await api.stop(), 0);

@@ -28,6 +28,7 @@ const SIGNALS: Record<string, Wave> = {
   'British ringing': burst(sine(400, 450), 3, [0, 0.4], [0.6, 1]),
   'American ringing': burst(sine(440, 480), 6, [0, 2]),
   'Japanese ringing': burst((t) => sine(400)(t) * (0.6 + 0.4 * Math.sin(2 * Math.PI * 16 * t)), 3, [0, 1]),
+  'Australian ringing': burst((t) => sine(425)(t) * (0.5 + 0.5 * Math.sin(2 * Math.PI * 25 * t)), 3, [0, 0.4], [0.6, 1]),
   'European busy tone': burst(sine(425), 1, [0, 0.5]),
   'British busy tone': burst(sine(400), 0.75, [0, 0.375]),
   'American busy tone': burst(sine(480, 620), 1, [0, 0.5]),

@@ -38,5 +38,6 @@ export const AUDIO: Change[] = [
   ['engine/audio/tones.ts', 'const POWER_TOLERANCE = 0.3;', 'const POWER_TOLERANCE = 1.2;'],
   ['engine/audio/tones.ts', 'const FREQUENCY_TOLERANCE_HERTZ = 1;', 'const FREQUENCY_TOLERANCE_HERTZ = 0.3;'],
   ['engine/audio/tones.ts', 'const SUSPECT_PEAK_SHARE = 0.9;', 'const SUSPECT_PEAK_SHARE = 0.99;'],
+  ['engine/audio/tones.ts', 'const MAX_HALF_RATIO = 3;', 'const MAX_HALF_RATIO = 1.02;'],
   ['engine/audio/tones.ts', 'const MIN_TONE_HERTZ = 300;', 'const MIN_TONE_HERTZ = 1200;'],
 ];

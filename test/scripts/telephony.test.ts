@@ -8,6 +8,7 @@ import { finish, ROOT, start } from '../support/processes.ts';
 import { findProgram } from '../support/programs.ts';
 import { SEED, seeded } from '../support/seeded.ts';
 
+const QUIET_LOOKS = 6; // in a row, as checks of headers leave traces only while they query
 const { random } = seeded();
 const page = readFileSync(path.join(ROOT, 'docs/telephony.md'), 'utf8');
 
@@ -53,16 +54,18 @@ function record(name: string, seed: string): void {
 const accepted = async () =>
   (await api.db.query<{ id: string }>('*', `select id from transcriptions where error_code is distinct from 'UPLOAD_INCOMPLETE'`)).length;
 
-/** Waits until the service has finished processing incomplete uploads of disconnected clients. */
+/** Waits until the service has finished with uploads of clients that are gone, also with those whose headers it is still checking. */
 async function untilIdle(): Promise<void> {
-  for (let quiet = 0; quiet < 2; ) {
+  for (let quiet = 0; quiet < QUIET_LOOKS; ) {
+    await sleep(50);
     await fetch(`${api.url}/healthz`); // bytes that arrived earlier have been read
     const open = await api.db.query(
       '*',
-      'select id::text from upload_leases union all select key from idempotency_keys where answer is null',
+      `select id::text from upload_leases union all select key from idempotency_keys where answer is null
+       union all select pid::text from pg_stat_activity
+       where datname = current_database() and state <> 'idle' and pid <> pg_backend_pid()`,
     );
     quiet = open.length ? 0 : quiet + 1;
-    if (open.length) await sleep(50);
   }
 }
 

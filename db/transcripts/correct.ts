@@ -35,11 +35,12 @@ export async function apply(opened: OpenTranscript, wish: Wish): Promise<Change 
   return reassign(opened, wish);
 }
 
-/** The correction that undoes a change. */
-export function inverse(change: Change): Wish {
+/** The correction that undoes a change. `gone`: the speakers that any change removed, the last removed first. */
+export function inverse(change: Change, gone: readonly StoredSpeaker[]): Wish {
   if (change.kind === 'title') return { kind: 'title', title: change.before };
   if (change.kind === 'text') return { kind: 'text', segment: change.segment, text: change.before, words: change.words };
-  return { kind: 'speaker', segments: change.segments, speaker: change.before, gone: change.gone };
+  const former = gone.filter(({ id }) => id === change.before).slice(0, 1); // a later change may have removed the speaker
+  return { kind: 'speaker', segments: change.segments, speaker: change.before, gone: [...(change.gone ?? []), ...former] };
 }
 
 function retitle(opened: OpenTranscript, title: string | null): Change | null {
@@ -66,9 +67,10 @@ async function rewrite(opened: OpenTranscript, segment: number, text: string, wo
 function reassign(opened: OpenTranscript, wish: Extract<Wish, { kind: 'speaker' }>): Change | null {
   const { speaker, from, merges } = wish;
   for (const one of wish.gone ?? []) if (!opened.speakers.some(({ id }) => id === one.id)) opened.speakers.push(one);
-  const known = (id: string | null) => id !== null && opened.speakers.some((one) => one.id === id);
-  for (const id of merges ? [from ?? null, speaker] : [speaker])
-    if (!known(id)) throw invalid([{ field: merges ? 'merge' : 'segments', message: `there is no speaker ${id}` }]);
+  const named = merges ? [from, speaker] : [speaker];
+  for (const id of named.filter((one) => one !== null)) // null: undone is the first assignment of a segment without a speaker
+    if (!opened.speakers.some((one) => one.id === id))
+      throw invalid([{ field: merges ? 'merge' : 'segments', message: `there is no speaker ${id}` }]);
   const wanted = new Set(wish.segments);
   const chosen = (turn: StoredTurn) => (merges ? turn.speaker === from : wanted.has(turn.id)) && turn.speaker !== speaker;
   const segments: number[] = [];

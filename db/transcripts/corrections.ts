@@ -54,7 +54,8 @@ export async function correct(tx: Tx, vault: Vault, actor: Actor, id: string, { 
   const opened = await openTranscript(tx, vault, held);
   const undone = undo === undefined ? null : earlier.find((one) => one.version === undo);
   if (undone === undefined) throw invalid([{ field: 'undo', message: 'must be the version of a change' }]);
-  const asked = undone ? [...wishes, inverse(undone.change)] : wishes;
+  const gone = earlier.flatMap(({ change }) => change.gone ?? []);
+  const asked = undone ? [...wishes, inverse(undone.change, gone)] : wishes;
   const made: Change[] = [];
   const unseen: Correction[] = []; // the newest of each corrected object
   for (const wish of asked) {

@@ -117,6 +117,28 @@ t.test('correctText() undoes a text with its word timestamps, and an undo too', 
   t.equal((await correct(bob, id, { undo: 9 })).status, 422);
 });
 
+t.test('correctText() gives a segment back to a speaker whom a later change removed, and to none', async (t) => {
+  const id = await make();
+  await correct(ann, id, { version: 0, segments: [{ id: 4, speaker_id: 'speaker_3' }] });
+  const merged = await correct(ann, id, { version: 1, merge: { speaker_id: 'speaker_1', into: 'speaker_2' } });
+  t.equal(merged.json.speakers.length, 2);
+  const undone = await correct(ann, id, { undo: 1 });
+  t.match(undone, { status: 200, json: { segments: [{}, {}, {}, { speaker_id: 'speaker_1' }] } });
+  t.strictSame(
+    undone.json.speakers.map(({ id }: { id: string }) => id),
+    ['speaker_2', 'speaker_3', 'speaker_1'],
+  );
+
+  const unassigned = await world.transcription(user, {
+    turns: [...TURNS.slice(0, 3), { ...TURNS[3]!, speaker: null }],
+    speakers: SPEAKERS,
+  });
+  t.match(await correct(ann, unassigned, { segments: [{ id: 4, speaker_id: 'speaker_2' }] }), {
+    json: { segments: [{}, {}, {}, { speaker_id: 'speaker_2' }] },
+  });
+  t.match(await correct(ann, unassigned, { undo: 1 }), { status: 200, json: { segments: [{}, {}, {}, { speaker_id: null }] } });
+});
+
 t.test('correctText() refuses to overwrite an unseen change, and shows it; changes elsewhere do not matter', async (t) => {
   const id = await make();
   await correct(ann, id, { version: 0, segments: [{ id: 1, text: 'Hello, there!' }] });

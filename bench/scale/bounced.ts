@@ -23,6 +23,7 @@ export interface Bounced {
 }
 
 const POOLS = { api: 20, engine: 8 }; // as in api/main.ts and engine/main.ts
+const ENGINE_SERVERS = 40; // connections to the server that engines share: more than enough for their short statements
 const ROUNDS = 10;
 const SAMPLE_MS = 200;
 const ESTABLISHED = '01'; // in /proc/net/tcp
@@ -34,14 +35,14 @@ export async function throughBouncer(
   { url }: Embedded,
   { limit, home }: { limit: number; home: string },
 ): Promise<Bounced> {
-  const bouncer = await startBouncer(join(home, 'bouncer'), url, limit);
+  const bouncer = await startBouncer(join(home, 'bouncer'), url, { servers: limit, engines: ENGINE_SERVERS });
   const errors: string[] = [];
   const note = (fields: object, message?: string) => errors.push(`${message ?? ''} ${String((fields as { error?: unknown }).error ?? '')}`);
   const log = { ...fleet.log, debug() {}, info() {}, warn: note, error: note } as Log;
   const opened: Db[] = [];
   const connect = async (as: 'api' | 'engine') => {
     const patience = as === 'api' ? 'request' : 'worker';
-    const db = await openDb({ url: bouncer.url, name: 'longhand-bounced', pool: POOLS[as], patience });
+    const db = await openDb({ url: as === 'api' ? bouncer.url : bouncer.enginesUrl, name: 'longhand-bounced', pool: POOLS[as], patience });
     opened.push(db);
     return db;
   };
@@ -56,7 +57,7 @@ export async function throughBouncer(
     found.clients = Math.max(found.clients, clientsOf(bouncer.url));
   };
   const watching = setInterval(() => sample().catch(note), SAMPLE_MS);
-  const processes = await startFleet({ ...fleet, log }, bouncer.url, { connect, concurrency: 0 });
+  const processes = await startFleet({ ...fleet, log }, bouncer.enginesUrl, { connect, concurrency: 0 });
   try {
     const list = async (url: string, i: number) => {
       for (let n = 0; n < ROUNDS; n++) {

@@ -27,6 +27,8 @@ export interface Finished {
   /** Null: the file name remains the title. */
   titleSealed: Buffer | null;
   summarySealed: Buffer | null;
+  /** Absent: no summary, or unknown. */
+  summaryWriter?: 'model' | 'extractive';
   topicsSealed: Buffer | null;
   speakersSealed: Buffer | null;
   blocks: { turnsSealed: Buffer; wordsSealed: Buffer }[];
@@ -165,7 +167,7 @@ async function write(tx: Tx, { workspaceId, id }: Row, result: Finished, keepDay
   await tx.rows('delete from checkpoints c where c.workspace_id = ?::uuid and c.transcription_id = ?::uuid', [workspaceId, id]);
   const row = await tx.row<{ kept: boolean }>(
     `update transcriptions set status = 'completed', language = ?, duration_seconds = ?, media_type = ?, diarized = ?, title_sealed = ?,
-       summary_sealed = ?, topics_sealed = ?, speakers_sealed = ?, confidence = ?, stage = 'finishing', fraction = 1, ${FREE}, completed_at = clock_timestamp(),
+       summary_sealed = ?, summary_writer = ?, topics_sealed = ?, speakers_sealed = ?, confidence = ?, stage = 'finishing', fraction = 1, ${FREE}, completed_at = clock_timestamp(),
        updated_at = clock_timestamp(), media_until = (select clock_timestamp() + least(w.keep_recordings_days, ?::int) * interval '1 day'
          from workspaces w where w.id = ?::uuid and least(w.keep_recordings_days, ?::int) > 0)
      where workspace_id = ?::uuid and id = ?::uuid returning media_until is not null as kept`,
@@ -176,6 +178,7 @@ async function write(tx: Tx, { workspaceId, id }: Row, result: Finished, keepDay
       result.diarized,
       result.titleSealed,
       result.summarySealed,
+      result.summaryWriter ?? null,
       result.topicsSealed,
       result.speakersSealed,
       result.confidence ?? null,

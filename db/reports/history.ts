@@ -51,13 +51,17 @@ export async function regenerateReport(
   return ticket!;
 }
 
-/** The ids of reports of a transcription that were written without a language model. Its visibility is checked by the caller. */
-export async function extractiveReports(tx: Tx, actor: Actor, id: string): Promise<string[]> {
+/** What was written without a language model: reports of a transcription, and its summary. Its visibility is checked by the caller. */
+export async function extractiveTexts(tx: Tx, actor: Actor, id: string): Promise<{ ids: string[]; summary: boolean }> {
   const rows = await tx.rows<{ id: string }>(
     `select r.id from reports r where r.workspace_id = ?::uuid and r.transcription_id = ?::uuid and r.writer = 'extractive'`,
     [actor.workspaceId, lookupId(id)],
   );
-  return rows.map((row) => row.id);
+  const summary = await tx.row(
+    `select 1 from transcriptions t where t.workspace_id = ?::uuid and t.id = ?::uuid and t.summary_writer = 'extractive'`,
+    [actor.workspaceId, lookupId(id)],
+  );
+  return { ids: rows.map((row) => row.id), summary: summary !== null };
 }
 
 /** An earlier version of a report. */

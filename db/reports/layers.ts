@@ -20,6 +20,8 @@ export interface LayerSource {
 export interface WrittenLayer {
   title: string;
   summary: string;
+  /** Absent: written by a courier of an earlier version. */
+  writer?: 'model' | 'extractive';
   topics: string[];
   speakerNames: { speaker: string; name: string }[];
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { answerLayer, claimLayer, type LayerRequest, type LayerSource, layerWanted } from '../../db/reports/layers.ts';
-import { type AiLayer, ReportError } from '../reports/writer.ts';
+import { answerLayer, claimLayer, type LayerRequest, type LayerSource, layerWanted, type WrittenLayer } from '../../db/reports/layers.ts';
+import { ReportError } from '../reports/writer.ts';
 import { insist } from '../tasks/insist.ts';
 import type { Job } from '../tasks/slots.ts';
 import type { Courier } from './courier.ts';
@@ -26,7 +26,7 @@ async function work(courier: Courier, claim: LayerRequest & { source: LayerSourc
 }
 
 /** Stops when the engine no longer waits: aborts the call of the language model. */
-async function write({ db, writer }: Courier, { source, ...request }: LayerRequest & { source: LayerSource }): Promise<AiLayer> {
+async function write({ db, writer }: Courier, { source, ...request }: LayerRequest & { source: LayerSource }): Promise<WrittenLayer> {
   const unwanted = new AbortController();
   const done = new AbortController();
   const watch = async () => {
@@ -37,7 +37,8 @@ async function write({ db, writer }: Courier, { source, ...request }: LayerReque
   };
   watch().catch(() => {}); // already settled
   try {
-    return await writer.describe(source, AbortSignal.any([unwanted.signal, AbortSignal.timeout(LIMIT_MS)]));
+    const layer = await writer.describe(source, AbortSignal.any([unwanted.signal, AbortSignal.timeout(LIMIT_MS)]));
+    return { ...layer, writer: writer.kind };
   } finally {
     done.abort();
   }

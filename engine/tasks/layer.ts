@@ -62,7 +62,7 @@ function sourceOf({ language, durationSeconds, segments }: Transcript): LayerSou
   };
 }
 
-function layerOf({ title, summary, topics, speakerNames }: WrittenLayer): Layer {
+function layerOf({ title, summary, writer, topics, speakerNames }: WrittenLayer): Layer {
   const named = speakerNames.map(({ speaker, name }) => [Number(speaker.replace(/\D/g, '')) - 1, name] as const);
-  return { title, summary, topics, names: new Map(named) };
+  return { title, summary, writer, topics, names: new Map(named) };
 }

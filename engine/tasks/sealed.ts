@@ -10,6 +10,8 @@ import type { Segment, Transcript } from '../types.ts';
 export interface Layer {
   title: string;
   summary: string;
+  /** Absent: written by a courier of an earlier version. */
+  writer?: 'model' | 'extractive';
   topics: string[];
   names: Map<number, string>;
 }
@@ -45,6 +47,7 @@ export async function sealed(vault: Vault, claim: ClaimedTranscription, transcri
     diarized: transcript.diarized,
     titleSealed: layer?.title ? await seal(`transcriptions|${id}|title`, layer.title) : null,
     summarySealed: layer && (await seal(`transcriptions|${id}|summary`, layer.summary)),
+    summaryWriter: layer?.writer,
     topicsSealed: layer && (await seal(`transcriptions|${id}|topics`, layer.topics)),
     speakersSealed: speakers.length ? await seal(`transcriptions|${id}|speakers`, speakers) : null,
     blocks,

@@ -11,7 +11,7 @@ export async function startBouncer(
   servers: number,
 ): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'longhand-bouncer-'));
-  const bouncer = await startIn(folder, url, servers, program);
+  const bouncer = await startIn(folder, url, { servers }, program);
   t.teardown(async () => {
     await bouncer.stop();
     rmSync(folder, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-import { earlierReports, extractiveReports, regenerateReport } from '../../../db/reports/history.ts';
+import { earlierReports, extractiveTexts, regenerateReport } from '../../../db/reports/history.ts';
 import { reportTarget } from '../../../db/reports/request.ts';
 import { mayEdit } from '../../../db/transcripts/mutate.ts';
 import { requireScope } from '../../contract/actor.ts';
@@ -22,16 +22,16 @@ export const regenerate = page({
   },
 });
 
-/** The reports that no language model wrote. */
+/** Reports, and whether the summary, that no language model wrote. */
 export const extractive = page({
   method: 'GET',
   path: '/transcriptions/{id}/reports/extractive',
   async handler({ db, params }, actor) {
-    const ids = await db.workspace(actor.workspaceId, async (tx) => {
+    const texts = await db.workspace(actor.workspaceId, async (tx) => {
       await mayEdit(tx, actor, params.id!); // 404 for those who cannot see it
-      return extractiveReports(tx, actor, params.id!);
+      return extractiveTexts(tx, actor, params.id!);
     });
-    return json(200, { ids });
+    return json(200, texts);
   },
 });
 

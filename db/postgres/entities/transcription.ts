@@ -35,6 +35,7 @@ export const Transcription = defineEntity({
     metadata: p.json<unknown>().nullable(),
     durationSeconds: p.double().nullable(),
     summarySealed: p.blob().nullable(),
+    summaryWriter: p.enum(['model', 'extractive']).nullable(),
     topicsSealed: p.blob().nullable(),
     speakersSealed: p.blob().nullable(),
     errorCode: p.text().nullable(),

@@ -31,6 +31,7 @@ import { Migration080 } from './080_search_size.ts';
 import { Migration090 } from './090_report_writer.ts';
 import { Migration091 } from './091_kept_recordings.ts';
 import { Migration092 } from './092_member_addresses.ts';
+import { Migration093 } from './093_summary_writer.ts';
 import { Migration095 } from './095_fleet_tasks.ts';
 import { Migration096 } from './096_orphans_known.ts';
 
@@ -70,6 +71,7 @@ export const MIGRATIONS = [
   { name: '090_report_writer', class: Migration090 },
   { name: '091_kept_recordings', class: Migration091 },
   { name: '092_member_addresses', class: Migration092 },
+  { name: '093_summary_writer', class: Migration093 },
   { name: '095_fleet_tasks', class: Migration095 },
   { name: '096_orphans_known', class: Migration096 },
 ];

@@ -54,35 +54,42 @@ t.test('a report in hostile Markdown does no harm: it is shown as text, and its 
   t.strictSame(faults, []);
 });
 
-t.test('a checklist is a scored table whose evidence links to its moment; a report without a language model has a notice', async (t) => {
-  const turns = [
-    { start: 0, end: 1.5, speaker: 'speaker_1', text: 'Good morning.' },
-    { start: 72, end: 74, speaker: 'speaker_2', text: 'Thank you.' },
-  ];
-  const id = await world.transcription(ann, { title: 'A call', duration: 80, turns, speakers: SPEAKERS });
-  const checklist =
-    '**Checklist**\n\n- ✓ Greeting: [00:00] Speaker 1: Good morning.\n- ✗ Name | role: not heard\n- ✓ Thanks: [01:12] Speaker 2: Thank you.';
-  const report = await world.report(id, 'call-quality-checklist', 'completed', checklist);
-  await world.report(id, 'minutes', 'completed', 'By a model.');
-  await db.query('*', `update reports set writer = case when id = ?::uuid then 'extractive' else 'model' end`, [report]);
-  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
-  await signIn(page, url, key);
-  await page.goto(`${url}/#/t/${id}`);
-  await page.click('role=tab[name=/Reports/]');
-  const one = page.locator('.report:has-text("call-quality-checklist")');
-  await one.locator('text=Extractive, no language model configured').waitFor();
-  t.equal(await page.locator('text=Extractive, no language model configured').count(), 1);
-  await one.locator('summary').first().click();
-  await one.locator('table').waitFor();
-  t.match(await one.locator('.prose').textContent(), /2 of 3/);
-  t.strictSame(await one.locator('td:first-child').allTextContents(), ['✓', '✗', '✓']);
-  t.match(await one.locator('table').textContent(), /Name \| role/);
-  t.strictSame(await findings(page), []);
-  await shot(page, 'checklist');
-  await one.locator('a:has-text("01:12")').click();
-  await page.waitForSelector('#turn-2.wanted');
-  await page.close();
-});
+t.test(
+  'a checklist is a scored table whose evidence links to its moment; a report and a summary without a language model have a notice',
+  async (t) => {
+    const turns = [
+      { start: 0, end: 1.5, speaker: 'speaker_1', text: 'Good morning.' },
+      { start: 72, end: 74, speaker: 'speaker_2', text: 'Thank you.' },
+    ];
+    const id = await world.transcription(ann, { title: 'A call', summary: 'Good morning.', duration: 80, turns, speakers: SPEAKERS });
+    const checklist =
+      '**Checklist**\n\n- ✓ Greeting: [00:00] Speaker 1: Good morning.\n- ✗ Name | role: not heard\n- ✓ Thanks: [01:12] Speaker 2: Thank you.';
+    const report = await world.report(id, 'call-quality-checklist', 'completed', checklist);
+    await world.report(id, 'minutes', 'completed', 'By a model.');
+    await db.query('*', `update reports set writer = case when id = ?::uuid then 'extractive' else 'model' end`, [report]);
+    const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+    await signIn(page, url, key);
+    await page.goto(`${url}/#/t/${id}`);
+    await page.click('role=tab[name=/Reports/]');
+    const one = page.locator('.report:has-text("call-quality-checklist")');
+    await one.locator('text=Extractive, no language model configured').waitFor();
+    t.equal(await page.locator('text=Extractive, no language model configured').count(), 1);
+    await db.query('*', `update transcriptions set summary_writer = 'extractive' where id = ?::uuid`, [id]);
+    await page.reload();
+    await page.locator('.aside >> text=Extractive, no language model configured').waitFor();
+    await page.click('role=tab[name=/Reports/]');
+    await one.locator('summary').first().click();
+    await one.locator('table').waitFor();
+    t.match(await one.locator('.prose').textContent(), /2 of 3/);
+    t.strictSame(await one.locator('td:first-child').allTextContents(), ['✓', '✗', '✓']);
+    t.match(await one.locator('table').textContent(), /Name \| role/);
+    t.strictSame(await findings(page), []);
+    await shot(page, 'checklist');
+    await one.locator('a:has-text("01:12")').click();
+    await page.waitForSelector('#turn-2.wanted');
+    await page.close();
+  },
+);
 
 t.test('where no title and topics are known, the page shows the file name and no topics', async (t) => {
   const id = await world.transcription(ann, { filename: 'Call 17.mp3', summary: 'The delivery is late.', topics: [] });

@@ -16,6 +16,7 @@ interface Row extends TranscriptionRow {
   duration_seconds: number;
   speakers_sealed: Buffer;
   summary_sealed: Buffer;
+  summary_writer: string | null;
   media_key_sealed: Buffer | null;
   language: string;
 }
@@ -41,6 +42,7 @@ t.test('engine and courier turn an upload into a sealed transcript with its repo
     { id: 'speaker_2', name: null },
   ]);
   t.ok(await vault.text(workspace, `transcriptions|${id}|summary`, row.summary_sealed));
+  t.equal(row.summary_writer, 'extractive');
   for (let report: { status: string } | undefined; report?.status !== 'completed'; await sleep(50)) {
     [report] = await db.query<{ status: string }>('*', 'select status from reports where transcription_id = ?', [id]);
     if (report?.status === 'failed') break;

@@ -6,7 +6,7 @@ import { Export } from '../parts/export.tsx';
 import { About, Meta, Progress } from '../parts/facts.tsx';
 import { History } from '../parts/history.tsx';
 import { Reading } from '../parts/reading.tsx';
-import { Reports } from '../parts/reports.tsx';
+import { type Extractive, Reports } from '../parts/reports.tsx';
 import { Speakers } from '../parts/speakers.tsx';
 import { Title } from '../parts/title.tsx';
 import type { Segment, Transcription } from '../types.ts';
@@ -18,6 +18,9 @@ export function TranscriptPage({ id, at, look, session }: { id: string; at: numb
   const { record, changes, error, replace, again } = useRecord(id, words);
   useTitle(record?.title);
   const rights = useLoaded<{ edit: boolean; delete: boolean; recording_until: string | null }>(`/transcriptions/${id}/rights`).value;
+  const newest = record?.prompt_results.findLast(({ status }) => status === 'completed');
+  const written = `${record?.status}-${newest?.id}`; // when it changes, there is another text
+  const extractive = useLoaded<Extractive>(record && `/transcriptions/${id}/reports/extractive?of=${written}`).value;
   const [tab, show] = useState<'transcript' | 'reports'>('transcript');
   useEffect(() => {
     if (at !== null) show('transcript');
@@ -84,7 +87,9 @@ export function TranscriptPage({ id, at, look, session }: { id: string; at: numb
               ))}
             </div>
           )}
-          {tab === 'reports' && possible && <Reports record={record} may={session.scopes.includes('reports:write')} changed={again} />}
+          {tab === 'reports' && possible && (
+            <Reports {...{ record, extractive }} may={session.scopes.includes('reports:write')} changed={again} />
+          )}
           {tab === 'transcript' && record.status === 'completed' && (
             <Reading
               {...{ record, version, label, colour, at, look, words, setWords }}
@@ -94,7 +99,7 @@ export function TranscriptPage({ id, at, look, session }: { id: string; at: numb
           )}
         </div>
         <aside class="aside">
-          <About record={record} />
+          <About record={record} extractive={Boolean(extractive?.summary)} />
           {record.speakers.length > 0 && (
             <Speakers {...{ record, version }} rename={rights?.edit ? rename : null} merged={may ? again : null} />
           )}

@@ -1,5 +1,6 @@
 import { day, FAILURE, language, length, STAGE } from '../show.ts';
 import type { Transcription } from '../types.ts';
+import { EXTRACTIVE } from './reports.tsx';
 
 /** Date, duration, language and author. */
 export function Meta({ record }: { record: Transcription }) {
@@ -15,8 +16,8 @@ export function Meta({ record }: { record: Transcription }) {
   );
 }
 
-/** Topics, and the metadata from the calling system. */
-export function About({ record }: { record: Transcription }) {
+/** Summary and topics, and the metadata from the calling system. `extractive`: no language model wrote the summary. */
+export function About({ record, extractive }: { record: Transcription; extractive: boolean }) {
   const { summary, topics, metadata } = record;
   if (!summary && !metadata) return null;
   return (
@@ -24,6 +25,7 @@ export function About({ record }: { record: Transcription }) {
       {summary && (
         <>
           <h2>Summary</h2>
+          {extractive && <span class="chip">{EXTRACTIVE}</span>}
           <p dir="auto">{summary}</p>
           <p class="row">
             {topics?.map((topic) => (

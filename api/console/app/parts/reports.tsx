@@ -6,14 +6,29 @@ import { useLoaded } from '../use.ts';
 import { Action, Copy, Options, Problem } from './basics.tsx';
 import { Prose } from './prose.tsx';
 
+/** Texts that no language model wrote. */
+export interface Extractive {
+  /** Reports. */
+  ids: string[];
+  summary: boolean;
+}
+
+export const EXTRACTIVE = 'Extractive, no language model configured';
+
+interface ReportsProps {
+  record: Transcription;
+  extractive: Extractive | null;
+  may: boolean;
+  changed: () => void;
+}
+
 /** The reports of a transcript: read, copy, request. */
-export function Reports({ record, may, changed }: { record: Transcription; may: boolean; changed: () => void }) {
+export function Reports({ record, extractive, may, changed }: ReportsProps) {
   const newest = record.prompt_results.findLast(({ status }) => status === 'completed');
   const seek = (seconds: number) => {
     const turn = record.segments.findLast(({ start }) => (start ?? 0) < seconds + 1);
     return turn ? `#/t/${record.id}?turn=${turn.id}` : null;
   };
-  const extractive = useLoaded<{ ids: string[] }>(`/transcriptions/${record.id}/reports/extractive?of=${newest?.id ?? ''}`).value?.ids;
   return (
     <section aria-label="Reports">
       {may && <Request record={record} changed={changed} />}
@@ -27,7 +42,7 @@ export function Reports({ record, may, changed }: { record: Transcription; may: 
           key={report.id}
           {...{ record, report, seek, may, changed }}
           open={report === newest}
-          extractive={Boolean(extractive?.includes(report.id))}
+          extractive={Boolean(extractive?.ids.includes(report.id))}
         />
       ))}
     </section>
@@ -53,7 +68,7 @@ function One({ record, report, open, extractive, seek, may, changed }: OneProps)
     <details class="card report" open={open} onToggle={(event) => (event.currentTarget as HTMLDetailsElement).open && see(true)}>
       <summary>
         {report.name}
-        {extractive && <span class="chip">Extractive, no language model configured</span>}
+        {extractive && <span class="chip">{EXTRACTIVE}</span>}
         {report.status === 'failed' && <span class="chip bad">failed</span>}
         {['queued', 'processing'].includes(report.status) && <span class="chip">being written…</span>}
       </summary>

@@ -51,7 +51,7 @@ export async function regenerateReport(
   return ticket!;
 }
 
-/** What was written without a language model: reports of a transcription, and its summary. Its visibility is checked by the caller. */
+/** The reports of a transcription that were written without a language model, and whether its summary was. The caller checks that it is visible. */
 export async function extractiveTexts(tx: Tx, actor: Actor, id: string): Promise<{ ids: string[]; summary: boolean }> {
   const rows = await tx.rows<{ id: string }>(
     `select r.id from reports r where r.workspace_id = ?::uuid and r.transcription_id = ?::uuid and r.writer = 'extractive'`,

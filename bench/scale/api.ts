@@ -24,9 +24,11 @@ export function latencyOf(times: readonly number[]): Latency {
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
 }
 
-/** Lists of all callers, one request after another, the first of each included. */
+/** Lists of all callers, one request after another. The very first of each also counts its workspace, whose rows nobody counted as they came. */
 export async function listLatency(url: string, { callers }: Workspaces): Promise<Record<string, Latency>> {
-  const found: Record<string, Latency> = {};
+  const first: number[] = [];
+  for (const { key } of callers) first.push((await askList(url, key, '')).ms);
+  const found: Record<string, Latency> = { 'first request, which counts the rows': latencyOf(first) };
   for (const [name, query] of Object.entries(QUERIES)) {
     const times: number[] = [];
     for (let round = 0; round < ROUNDS; round++) for (const { key } of callers) times.push((await askList(url, key, query)).ms);

@@ -113,7 +113,7 @@ async function insert({ owner }: Access, ids: readonly string[], count: number, 
   const batches = async () => {
     for (let from = next; from < count; from = next) {
       next = Math.min(from + BATCH, count);
-      await owner.query('*', ROWS, [waiting, waiting, waiting, ids, ids.length, waiting ? '1 hour' : '365 days', from, next - 1]);
+      await owner.query('*', ROWS, [waiting, waiting, waiting, ids, ids.length, count, waiting ? '1 hour' : '365 days', from, next - 1]);
     }
   };
   await owner.direct('alter table transcriptions disable trigger user');
@@ -121,13 +121,16 @@ async function insert({ owner }: Access, ids: readonly string[], count: number, 
   await owner.direct('alter table transcriptions enable trigger user');
 }
 
-/** Parameters: is it queued (three times), workspaces, their number, since when, first and last row. The subquery evaluates random() for every row. */
+/**
+ * Parameters: is it queued (three times), workspaces, their number, number of rows, since when, first and last row. Rows are in the order of
+ * their time, as those of a real installation. The subquery evaluates random() for every row.
+ */
 const ROWS = `insert into transcriptions (id, workspace_id, author_id, author_email, status, language, filename_sealed, extension, media_type,
     duration_seconds, external_id, media_key_sealed, probed_at, completed_at, created_at, updated_at)
   select gen_random_uuid(), w.ids[rank], gen_random_uuid(), 'agent@example.org', case when ? then 'queued' when failed then 'failed' else 'completed' end,
     'en', '\\x00', 'mp3', 'audio', seconds, 'call-' || i / 100, case when ? then '\\x00'::bytea end, at, case when not ? then at end, at, at
   from (select ?::uuid[] as ids) w, (
-    select i, floor(power(?::int + 1, random()))::int as rank, random() < 0.01 as failed, 20 + 99 * random() as seconds, now() - random() * ?::interval as at
+    select i, floor(power(?::int + 1, random()))::int as rank, random() < 0.01 as failed, 20 + 99 * random() as seconds, now() - (1 - (i + random()) / ?::int) * ?::interval as at
     from generate_series(?::bigint, ?::bigint) i) r`;
 
 /** Seals the file names that lists of a workspace open: the first pages of all QUERIES of bench/scale/api.ts. */

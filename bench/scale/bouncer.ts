@@ -52,6 +52,10 @@ export async function startBouncer(
   running.once('error', (error) => {
     said = error.message;
   });
+  let stopping = false;
+  running.once('exit', (code, signal) => {
+    if (!stopping) process.stderr.write(`PgBouncer ended with ${code ?? signal}: ${said}\n`);
+  });
   const through = new URL(url);
   Object.assign(through, { hostname: '127.0.0.1', port: String(own) });
   for (const end = Date.now() + START_MS; !(await answers(through.href)); await sleep(100))
@@ -59,7 +63,10 @@ export async function startBouncer(
   return {
     url: through.href,
     enginesUrl: engines ? Object.assign(new URL(through), { pathname: `/${ENGINES}` }).href : through.href,
-    stop: () => stopped(running),
+    stop() {
+      stopping = true;
+      return stopped(running);
+    },
   };
 }
 

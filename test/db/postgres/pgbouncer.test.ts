@@ -23,7 +23,7 @@ const { pgbouncer } = needPrograms(t, 'pgbouncer');
 const SERVERS = 12; // connections to PostgreSQL
 const CLIENTS = 12; // connections of a host to PgBouncer
 const direct = await testDatabase(t);
-const url = await startBouncer(t, pgbouncer, direct.url, SERVERS);
+const { url } = await startBouncer(t, pgbouncer, direct.url, SERVERS);
 const bench = await openBench(direct.db);
 const database = new URL(url).pathname.slice(1);
 
@@ -71,7 +71,7 @@ t.test(
 );
 
 t.test('a call waits for its turn in PgBouncer until its own limit, also on a new connection', async (t) => {
-  const narrow = await startBouncer(t, pgbouncer, direct.url, 1);
+  const { url: narrow } = await startBouncer(t, pgbouncer, direct.url, 1);
   const [busy] = await hosts(1, 1, narrow);
   const pool = openPool(narrow, 'longhand-client', 1, { acquireMs: 500, callMs: 60_000, statementMs: 0, lockMs: 0 });
   t.teardown(() => pool.close());
@@ -92,7 +92,7 @@ t.test('migrate() refuses to run through PgBouncer, where it would see no rows',
 
 t.test('an error of PgBouncer itself, here that its server is gone, is one of an unavailable database', async (t) => {
   const server = await startEmbedded(join(t.testdir(), 'postgres'), { durable: false });
-  const through = await startBouncer(t, pgbouncer, server.url, 1);
+  const { url: through } = await startBouncer(t, pgbouncer, server.url, 1);
   const [client] = await hosts(1, 1, through);
   const running = client!.query('*', 'select pg_sleep(60)').catch((error: unknown) => error);
   await sleep(500);
@@ -124,11 +124,11 @@ t.test('claimNext() through PgBouncer gives each transcription to one of 20 engi
   t.equal(await bench.balance(workspace), 940);
 });
 
-t.test('PgBouncer: an upload through it is transcribed and charged once', async (t) => {
+t.test('PgBouncer: an upload through it is transcribed and charged once, by an engine with an entry of its own', async (t) => {
   const other = await testDatabase(t);
-  const through = await startBouncer(t, pgbouncer, other.url, SERVERS);
-  const service = await openService(t, { database: { db: other.db, url: through } });
-  const [api] = await Promise.all([service.api(), service.engine()]);
+  const through = await startBouncer(t, pgbouncer, other.url, SERVERS, 4);
+  const service = await openService(t, { database: { db: other.db, url: through.url } });
+  const [api] = await Promise.all([service.api(), service.engine({ DATABASE_URL: through.enginesUrl })]);
   const wav = await conversation(1);
   const answer = await send(
     api.url,

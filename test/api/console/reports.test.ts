@@ -63,7 +63,7 @@ t.test(
     ];
     const id = await world.transcription(ann, { title: 'A call', summary: 'Good morning.', duration: 80, turns, speakers: SPEAKERS });
     const checklist =
-      '**Checklist**\n\n- ✓ Greeting: [00:00] Speaker 1: Good morning.\n- ✗ Name | role: not heard\n- ✓ Thanks: [01:12] Speaker 2: Thank you.';
+      '**Checklist**\n\n- ✓ Greeting: [00:00] Speaker 1: Good morning.\n- ✗ Name | role: not heard\n- ~ Farewell: partly\n- ✓ Thanks: [01:12] Speaker 2: Thank you.';
     const report = await world.report(id, 'call-quality-checklist', 'completed', checklist);
     await world.report(id, 'minutes', 'completed', 'By a model.');
     await db.query('*', `update reports set writer = case when id = ?::uuid then 'extractive' else 'model' end`, [report]);
@@ -80,8 +80,8 @@ t.test(
     await page.click('role=tab[name=/Reports/]');
     await one.locator('summary').first().click();
     await one.locator('table').waitFor();
-    t.match(await one.locator('.prose').textContent(), /2 of 3/);
-    t.strictSame(await one.locator('td:first-child').allTextContents(), ['✓', '✗', '✓']);
+    t.match(await one.locator('.prose').textContent(), /2 of 4/);
+    t.strictSame(await one.locator('td:first-child').allTextContents(), ['✓', '✗', '~', '✓']);
     t.match(await one.locator('table').textContent(), /Name \| role/);
     t.strictSame(await findings(page), []);
     await shot(page, 'checklist');

@@ -52,10 +52,6 @@ export async function startBouncer(
   running.once('error', (error) => {
     said = error.message;
   });
-  let stopping = false;
-  running.once('exit', (code, signal) => {
-    if (!stopping) process.stderr.write(`PgBouncer ended with ${code ?? signal}: ${said}\n`);
-  });
   const through = new URL(url);
   Object.assign(through, { hostname: '127.0.0.1', port: String(own) });
   for (const end = Date.now() + START_MS; !(await answers(through.href)); await sleep(100))
@@ -63,22 +59,16 @@ export async function startBouncer(
   return {
     url: through.href,
     enginesUrl: engines ? Object.assign(new URL(through), { pathname: `/${ENGINES}` }).href : through.href,
-    stop() {
-      stopping = true;
-      return stopped(running);
-    },
+    stop: () => stopped(running),
   };
 }
 
-async function answers(url: string): Promise<boolean> {
-  const db = await openDb({ url, pool: 1 });
-  return db
-    .query('*', 'select 1')
-    .then(
-      () => true,
-      () => false,
-    )
-    .finally(() => db.close());
+/** Whether the database can be opened, which sends a query. A PgBouncer that does not listen yet refuses connections. */
+function answers(url: string): Promise<boolean> {
+  return openDb({ url, pool: 1 }).then(
+    (db) => db.close().then(() => true),
+    () => false,
+  );
 }
 
 function stopped(program: ChildProcess): Promise<void> {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
@@ -69,6 +70,13 @@ t.test(
     t.ok(most > 0 && most <= SERVERS, `${most} connections`);
   },
 );
+
+t.test('startBouncer() waits for a PgBouncer that is slow to listen', async (t) => {
+  const slow = join(t.testdir({ slow: `#!/bin/sh\nsleep 2\nexec ${pgbouncer} "$@"\n` }), 'slow');
+  chmodSync(slow, 0o755);
+  const [client] = await hosts(1, 1, (await startBouncer(t, slow, direct.url, 1)).url);
+  t.equal((await client!.query('*', 'select 1')).length, 1);
+});
 
 t.test('a call waits for its turn in PgBouncer until its own limit, also on a new connection', async (t) => {
   const { url: narrow } = await startBouncer(t, pgbouncer, direct.url, 1);

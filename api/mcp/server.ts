@@ -1,21 +1,44 @@
-// Deno finds no types behind the wildcard of this package's exports, so they are named.
-// @ts-types="../../node_modules/@modelcontextprotocol/sdk/dist/esm/server/mcp.d.ts"
-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-// @ts-types="../../node_modules/@modelcontextprotocol/sdk/dist/esm/server/webStandardStreamableHttp.d.ts"
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
-// @ts-types="../../node_modules/@modelcontextprotocol/sdk/dist/esm/types.d.ts"
-import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/sdk/types.js';
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  McpServer,
+  SUPPORTED_PROTOCOL_VERSIONS,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
 import { ApiError } from '../contract/errors.ts';
 import { published } from '../http/error-response.ts';
 import { VERSION } from '../version.ts';
 import { type Asker, TOOLS } from './tools.ts';
 
-const UNSUPPORTED_REVISION = -32022; // JSON-RPC code known to newer clients, which then try one of `data.supported`
+const UNSUPPORTED_REVISION = -32022; // JSON-RPC code of revision 2026-07-28; clients then try one of `data.supported`
+/** Newest first. The library exports only revisions with `initialize`, from 2025-11-25 down. */
+const REVISIONS = ['2026-07-28', ...SUPPORTED_PROTOCOL_VERSIONS];
 
-/** Answers one MCP message over Streamable HTTP. Stateless: any host may answer any request. */
+/**
+ * Answers one MCP message over Streamable HTTP, of revision 2026-07-28 (each request describes itself) or of those before it (`initialize`).
+ * Stateless in both: any host may answer any request.
+ */
 export async function answerMcp(request: Request, message: unknown, ask: Asker): Promise<Response> {
   const refused = refusedRevision(request, message);
   if (refused) return refused;
+  if (await isLegacyRequest(request, message)) return answerBefore2026(request, message, serverFor(ask));
+  const handler = createMcpHandler(() => serverFor(ask), { legacy: 'reject' });
+  return handler.fetch(request, { parsedBody: message });
+}
+
+/** Answers a message of a revision with `initialize` as one JSON document, which the library's own handler would stream. */
+async function answerBefore2026(request: Request, message: unknown, server: McpServer): Promise<Response> {
+  const transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: undefined, enableJsonResponse: true });
+  await server.connect(transport);
+  try {
+    return await transport.handleRequest(request, { parsedBody: message });
+  } finally {
+    await server.close();
+  }
+}
+
+/** A server with all tools, for one message. */
+function serverFor(ask: Asker): McpServer {
   const server = new McpServer({ name: 'longhand', title: 'Longhand transcriptions', version: VERSION }, { instructions: INSTRUCTIONS });
   for (const tool of TOOLS) {
     server.registerTool(
@@ -24,10 +47,10 @@ export async function answerMcp(request: Request, message: unknown, ask: Asker):
         title: tool.title,
         description: tool.description,
         inputSchema: tool.input,
-        outputSchema: tool.output.shape, // a schema with an id would become a reference
+        outputSchema: tool.output,
         annotations: { readOnlyHint: tool.readOnly, destructiveHint: false, idempotentHint: true, openWorldHint: false },
       },
-      async (input: Record<string, unknown>) => {
+      async (input) => {
         try {
           const result = await tool.run(input, ask);
           return { content: [{ type: 'text' as const, text: JSON.stringify(result) }], structuredContent: result };
@@ -41,13 +64,7 @@ export async function answerMcp(request: Request, message: unknown, ask: Asker):
     );
   }
   server.server.registerCapabilities({ tools: { listChanged: false } }); // there is no stream to announce changes on
-  const transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: undefined, enableJsonResponse: true });
-  await server.connect(transport);
-  try {
-    return await transport.handleRequest(request, { parsedBody: message });
-  } finally {
-    await server.close();
-  }
+  return server;
 }
 
 const ABSENT =
@@ -58,9 +75,9 @@ const INSTRUCTIONS =
 /** The error for a message with an unsupported protocol revision; null if it is supported. Without the header any revision is assumed. */
 function refusedRevision(request: Request, message: unknown): Response | null {
   const requested = request.headers.get('mcp-protocol-version');
-  if (requested === null || SUPPORTED_PROTOCOL_VERSIONS.includes(requested)) return null;
+  if (requested === null || REVISIONS.includes(requested)) return null;
   const id = (message as { id?: unknown } | null)?.id ?? null;
-  const data = { supported: SUPPORTED_PROTOCOL_VERSIONS, requested };
+  const data = { supported: REVISIONS, requested };
   const error = { code: UNSUPPORTED_REVISION, message: `Cannot speak revision ${requested} of the protocol: see data.supported`, data };
   return Response.json({ jsonrpc: '2.0', id, error }, { status: 400 });
 }

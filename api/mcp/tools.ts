@@ -20,7 +20,7 @@ export interface Tool {
   name: string;
   title: string;
   description: string;
-  input: z.ZodRawShape;
+  input: z.ZodObject;
   output: z.ZodObject;
   readOnly: boolean;
   run(input: Record<string, unknown>, ask: Asker): Promise<Record<string, unknown>>;
@@ -30,7 +30,8 @@ export interface Tool {
 function tool<S extends z.ZodRawShape>(
   spec: Omit<Tool, 'run' | 'input'> & { input: S; run(input: z.output<z.ZodObject<S>>, ask: Asker): Promise<Record<string, unknown>> },
 ): Tool {
-  return spec as unknown as Tool;
+  const output = z.object(spec.output.shape); // a schema with an id would become a reference
+  return { ...spec, input: z.object(spec.input), output } as unknown as Tool;
 }
 
 const id = z.guid().describe('Id of the transcription');

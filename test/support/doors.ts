@@ -13,7 +13,7 @@ export const DOORS: Record<string, string[]> = {
     'db/postgres/transaction.ts',
     'db/postgres/schema.ts',
   ],
-  '@modelcontextprotocol/sdk': ['api/mcp/server.ts'],
+  '@modelcontextprotocol/server': ['api/mcp/server.ts'],
   '@xenova/transformers': ['engine/asr/whisper/tokenizer.ts'],
   'bidi-js': ['api/export/documents/layout.ts'],
   'cli-progress': ['scripts/commands/progress.ts'],

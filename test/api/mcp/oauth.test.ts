@@ -1,3 +1,4 @@
+import * as newest from '@modelcontextprotocol/client';
 import { type OAuthClientProvider, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -77,6 +78,21 @@ t.test('the official client signs in by OAuth, uses its tokens, refreshes them, 
   const again = await form('/oauth/token', { ...asked, refresh_token: memory.held!.refresh_token! });
   t.match(again, { status: 400, json: { error: 'invalid_grant' } }, 'a refresh token works once');
   t.equal((await api.call(next.json.access_token, 'GET', '/v1/workspace')).status, 401, 'its reuse revokes the whole family');
+});
+
+t.test('the client of revision 2026-07-28 signs in by OAuth', async (t) => {
+  const memory = new Memory();
+  const endpoint = new URL('/mcp', api.url);
+  const client = () => new newest.Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+  const first = new newest.StreamableHTTPClientTransport(endpoint, { authProvider: memory });
+  await t.rejects(client().connect(first), newest.UnauthorizedError);
+  const back = await answerConsent(memory.redirected!, true);
+  await first.finishAuth(back.searchParams);
+  const second = client();
+  await second.connect(new newest.StreamableHTTPClientTransport(endpoint, { authProvider: memory }));
+  t.equal(second.getNegotiatedProtocolVersion(), '2026-07-28');
+  t.match((await second.callTool({ name: 'search_by_external_id', arguments: { external_id: 'deal-7' } })).structuredContent, { total: 1 });
+  await second.close();
 });
 
 t.test('a refused consent returns to the client as access_denied', async (t) => {

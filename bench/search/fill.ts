@@ -1,5 +1,4 @@
 import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import type { Db } from '../../db/postgres/orm.ts';
 import { mergeDue } from '../../db/search/blocks.ts';
 import { keepAll } from '../../db/search/keep.ts';
@@ -31,8 +30,8 @@ interface Access {
 }
 
 /**
- * Writes a transcript for every completed call and indexes it by the production code, 1,024 per transaction. Tables are vacuumed in between,
- * as autovacuum does at ordinary rates. Terms of frequent words are hashed once; one transcript of 1,000 is compared with its regular hashes.
+ * Writes a transcript for every completed call and indexes it by the production code, 1,024 per transaction. Tables are vacuumed and analyzed in
+ * between, as autovacuum does at ordinary rates. Terms of frequent words are hashed once; one transcript of 1,000 is compared with its regular hashes.
  */
 export async function fill(
   { db, owner, vault, url, masterKey }: Access,
@@ -75,7 +74,9 @@ export async function fill(
     });
     while (await mergeDue(db));
     for (const table of ['waiting', 'fresh', 'blocks', 'postings', 'states']) await owner.direct(`vacuum search_${table}`);
-    if (from % (BATCH * 50) === 0) options.tell(`${from} of ${completed.length} transcripts indexed`);
+    if (from % (BATCH * 50) !== 0) continue;
+    await owner.direct('analyze search_documents'); // plans made for an empty table compare each of its rows with each of 1,024 ids
+    options.tell(`${from} of ${completed.length} transcripts indexed`);
   }
   close();
   return filled;
@@ -84,13 +85,16 @@ export async function fill(
 /** Starts bench/search/prepare.ts. */
 async function openPreparer(start: Start) {
   const child = fork(new URL('prepare.ts', import.meta.url), { serialization: 'advanced' });
-  const ended = once(child, 'exit').then(([code]) => Promise.reject(new Error(`Cannot fill: bench/search/prepare.ts has ended (${code})`)));
-  ended.catch(() => {});
-  const ask = async (message: Start | Wanted[]) => {
-    child.send(message);
-    const [answer] = await Promise.race([once(child, 'message'), ended]);
-    return answer;
-  };
+  const ask = (message: Start | Wanted[]) =>
+    new Promise<unknown>((resolve, reject) => {
+      const ended = (code: number | null) => reject(new Error(`Cannot fill: bench/search/prepare.ts has ended (${code})`));
+      child.once('exit', ended);
+      child.once('message', (answer) => {
+        child.off('exit', ended);
+        resolve(answer);
+      });
+      child.send(message);
+    });
   await ask(start);
   return { prepare: ask as (wanted: Wanted[]) => Promise<Prepared[]>, close: () => child.disconnect() };
 }

@@ -74,9 +74,10 @@ export async function fill(
     });
     while (await mergeDue(db));
     for (const table of ['waiting', 'fresh', 'blocks', 'postings', 'states']) await owner.direct(`vacuum search_${table}`);
-    if (from % (BATCH * 50) !== 0) continue;
-    await owner.direct('analyze search_documents'); // plans made for an empty table compare each of its rows with each of 1,024 ids
-    options.tell(`${from} of ${completed.length} transcripts indexed`);
+    if (from % (BATCH * 50) === 0) {
+      await owner.direct('analyze search_documents'); // plans made for an empty table compare each of its rows with each of 1,024 ids
+      options.tell(`${from} of ${completed.length} transcripts indexed`);
+    }
   }
   close();
   return filled;

@@ -74,9 +74,11 @@ export async function serve(options: ServeOptions): Promise<Served> {
       startedAt: performance.now(),
     };
     lives.set(life, raw);
+    options.metrics.requests.inc();
     const work = respond(plain, raw, life, body).finally(() => {
       body?.close();
       lives.delete(life);
+      options.metrics.requests.dec();
       open.delete(work);
     });
     open.add(work);

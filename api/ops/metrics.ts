@@ -4,6 +4,7 @@ import type { EngineFact, Facts } from '../../db/ops/facts.ts';
 /** Prometheus metrics of this API process, and of the whole installation if this process is elected to export them. */
 export interface Metrics {
   answered(method: string, path: string, status: number): void;
+  requests: { inc(): void; dec(): void };
   uploads: { inc(): void; dec(): void };
   /**
    * The text for Prometheus. `facts` is called at most every 10 s. If it returns null, another process exports them; then, and if it fails,
@@ -21,6 +22,7 @@ export function openMetrics(): Metrics {
   collectDefaultMetrics({ register: registry, prefix: 'longhand_api_' });
   const { gauge: own, counter: ownCounter } = makers(registry);
   const responses = ownCounter('responses_total', 'Answers of this process by method, route and status', 'method', 'route', 'code');
+  const answering = own('requests_in_flight', 'Requests that this process is answering, also of clients that have disconnected');
   const receiving = own('uploads_receiving', 'Uploads that this process is receiving');
   const up = own('database_up', '1 when the database answered');
   const installation = new Registry();
@@ -89,6 +91,7 @@ export function openMetrics(): Metrics {
   let last: { at: number; done: Promise<boolean> } | null = null;
   return {
     answered: (method, route, code) => responses.inc({ method: METHODS.has(method) ? method : 'other', route, code }),
+    requests: { inc: () => answering.inc(), dec: () => answering.dec() },
     uploads: { inc: () => receiving.inc(), dec: () => receiving.dec() },
     async text(facts) {
       if (!last || performance.now() - last.at > FRESH_MS) {

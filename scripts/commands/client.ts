@@ -4,7 +4,7 @@ import { request as httpsRequest } from 'node:https';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Transcription } from '../../api/contract/transcription.ts';
+import type { Status, Transcription } from '../../api/contract/transcription.ts';
 
 export interface Client {
   /** Its address, the same however it was written. */
@@ -32,10 +32,12 @@ interface Answer {
 }
 
 interface Listed {
-  items: { id: string; status: string; created_at: string }[];
+  items: { id: string; created_at: string }[];
 }
 
 const SKEW_MS = 600_000; // between the clocks of this machine and the service
+/** A list holds one status. `queued` is read again after `processing`, because a transcription whose engine died goes back. */
+const IN_ORDER: readonly Status[] = ['queued', 'processing', 'queued', 'completed', 'failed', 'insufficient_balance'];
 const ATTEMPTS = 10;
 const CONFLICTS = 30; // an attempt interrupted by a killed server holds the key for a minute at most
 const FIRST_PAUSE_S = 1;
@@ -53,12 +55,14 @@ export function openClient(address: string, key: string): Client {
     service: base.href,
     get,
     async find(externalId, since) {
-      const { items } = await get<Listed>(`transcriptions?${new URLSearchParams({ external_id: externalId, limit: '100' })}`);
       const earliest = Date.parse(since) - SKEW_MS;
-      for (const { id, status, created_at } of items) {
-        if (Date.parse(created_at) < earliest) continue;
-        const brokenOff = status === 'failed' && (await get<Transcription>(`transcriptions/${id}`)).error_code === 'UPLOAD_INCOMPLETE';
-        if (!brokenOff) return { uuid: id, status };
+      for (const status of IN_ORDER) {
+        const { items } = await get<Listed>(`transcriptions?${new URLSearchParams({ external_id: externalId, status, limit: '100' })}`);
+        for (const { id, created_at } of items) {
+          if (Date.parse(created_at) < earliest) continue;
+          const brokenOff = status === 'failed' && (await get<Transcription>(`transcriptions/${id}`)).error_code === 'UPLOAD_INCOMPLETE';
+          if (!brokenOff) return { uuid: id, status };
+        }
       }
       return null;
     },

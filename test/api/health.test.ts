@@ -138,6 +138,7 @@ t.test('GET /metrics shows what is queued, what is running and what was answered
     'longhand_minutes_processed_total 10',
     'longhand_real_time_factor 20',
     'longhand_uploads_in_flight 0',
+    'longhand_requests_in_flight 0',
     'longhand_responses_total{method="POST",route="/v1/transcriptions",code="201"} 1',
     'longhand_responses_total{method="other",route="unknown",code="405"} 2', // unknown methods and routes create no labels
   ])

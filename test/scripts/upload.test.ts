@@ -124,12 +124,14 @@ t.test('upload --min-age skips recently changed files, and --done-dir receives u
 });
 
 t.test('upload that was killed before the response queries whether the service has the file, and does not send it again', async (t) => {
-  let listed: object[] = [];
+  let listed: { id: string; status: string; created_at: string }[] = [];
   const requests: string[] = [];
   const server = createServer(async (request, response) => {
-    requests.push(`${request.method} ${request.url!.split('?')[0]}`);
+    const { pathname, searchParams } = new URL(request.url!, 'http://service');
+    requests.push(`${request.method} ${pathname}${searchParams.has('status') ? ` ${searchParams.get('status')}` : ''}`);
     if (request.method === 'POST') return void (await buffer(request)); // and never responds
-    response.end(JSON.stringify(request.url!.includes('?') ? { items: listed } : { error_code: 'UPLOAD_INCOMPLETE' }));
+    const items = listed.filter(({ status }) => status === searchParams.get('status')).map(({ id, created_at }) => ({ id, created_at }));
+    response.end(JSON.stringify(searchParams.size ? { items } : { error_code: 'UPLOAD_INCOMPLETE' }));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -147,10 +149,16 @@ t.test('upload that was killed before the response queries whether the service h
   t.strictSame(requests, ['POST /v1/transcriptions']);
   const created_at = new Date().toISOString();
   listed = [{ id: 'broken', status: 'failed', created_at }];
-  await upload(4);
+  await upload(9);
+  const list = (...statuses: string[]) => statuses.map((status) => `GET /v1/transcriptions ${status}`);
   t.strictSame(
     requests.slice(1),
-    ['GET /v1/transcriptions', 'GET /v1/transcriptions/broken', 'POST /v1/transcriptions'],
+    [
+      ...list('queued', 'processing', 'queued', 'completed', 'failed'),
+      'GET /v1/transcriptions/broken',
+      ...list('insufficient_balance'),
+      'POST /v1/transcriptions',
+    ],
     'an incomplete upload does not count',
   );
   listed = [

@@ -10,7 +10,7 @@ import { json, type Reply, type Route } from './route.ts';
  * Converts any error of a handler into the contract's error response. Errors other than ApiError are logged and not revealed to the client.
  */
 export function refusal(thrown: unknown, request: Request, log: Log, refusals?: Route['refusals']): Reply {
-  const error = thrown instanceof ApiError ? thrown : unexpected(thrown, request, log);
+  const error = toApiError(thrown, request, log);
   const { status, code } = published(error);
   const headers: Record<string, string> = status === 401 ? { 'www-authenticate': 'Bearer', ...error.headers } : { ...error.headers };
   const wait = error.retryAfterSeconds ?? (status === 429 || status === 503 ? 1 : null);
@@ -18,6 +18,11 @@ export function refusal(thrown: unknown, request: Request, log: Log, refusals?: 
   const told = { code, message: error.message, detail: error.detail };
   const body: z.infer<typeof ErrorBody> = { ...told, request_id: request.id };
   return json(status, refusals ? refusals.body({ status, ...told }) : body, headers);
+}
+
+/** An ApiError as it is. Any other error is logged, and becomes one that does not reveal it. */
+export function toApiError(thrown: unknown, request: Request, log: Log): ApiError {
+  return thrown instanceof ApiError ? thrown : unexpected(thrown, request, log);
 }
 
 /** The HTTP status of an error and its published code: null if the status is sufficient. */

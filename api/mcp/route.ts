@@ -1,5 +1,6 @@
 import { invalid } from '../contract/errors.ts';
 import { invoke, textOf } from '../guard/invoke.ts';
+import { toApiError } from '../http/error-response.ts';
 import { originOf } from '../http/public-url.ts';
 import { type Reply, route } from '../http/route.ts';
 import { unmark } from './exact.ts';
@@ -26,9 +27,11 @@ export const mcp = route({
     if (Array.isArray(message)) throw invalid([{ field: 'body', message: 'must be a single message: batches are not supported' }]);
     const url = `${originOf(request, settings)}/mcp`;
     const headers = new Headers([...request.headers].filter(([name, value]) => PASSED.test(name) && LATIN1.test(value)));
-    const answer = await answerMcp(new Request(url, { method: 'POST', headers }), message, async (route, ask) =>
-      textOf(await invoke(route, context, caller, ask)),
-    );
+    const answer = await answerMcp(new Request(url, { method: 'POST', headers }), message, {
+      requestId: request.id,
+      ask: async (route, ask) => textOf(await invoke(route, context, caller, ask)),
+      toApiError: (thrown) => toApiError(thrown, request, context.log),
+    });
     const type = answer.headers.get('content-type');
     return { status: answer.status, headers: type ? { 'content-type': type } : {}, body: unmark(await answer.text()) } as Reply;
   },

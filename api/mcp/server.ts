@@ -5,7 +5,7 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import { ApiError } from '../contract/errors.ts';
+import type { ApiError } from '../contract/errors.ts';
 import { published } from '../http/error-response.ts';
 import { VERSION } from '../version.ts';
 import { type Asker, TOOLS } from './tools.ts';
@@ -18,12 +18,24 @@ const REVISIONS = ['2026-07-28', ...SUPPORTED_PROTOCOL_VERSIONS];
  * Answers one MCP message over Streamable HTTP, of revision 2026-07-28 (each request describes itself) or of those before it (`initialize`).
  * Stateless in both: any host may answer any request.
  */
-export async function answerMcp(request: Request, message: unknown, ask: Asker): Promise<Response> {
+export async function answerMcp(request: Request, message: unknown, caller: Caller): Promise<Response> {
   const refused = refusedRevision(request, message);
   if (refused) return refused;
-  if (await isLegacyRequest(request, message)) return answerBefore2026(request, message, serverFor(ask));
-  const handler = createMcpHandler(() => serverFor(ask), { legacy: 'reject' });
-  return handler.fetch(request, { parsedBody: message });
+  const open = () => serverFor(caller);
+  if (await isLegacyRequest(request, message)) return answerBefore2026(request, message, open());
+  let reported: Error | undefined; // also for requests that the library rejects
+  const handler = createMcpHandler(open, { legacy: 'reject', onerror: (error) => (reported = error) });
+  const response = await handler.fetch(request, { parsedBody: message });
+  if (response.status >= 500) throw reported ?? new Error(`The MCP library responded with ${response.status}`);
+  return response;
+}
+
+/** The request that carries the message. */
+export interface Caller {
+  requestId: string;
+  ask: Asker;
+  /** Logs an unexpected error, and returns what the client may know of it. */
+  toApiError(thrown: unknown): ApiError;
 }
 
 /** Answers a message of a revision with `initialize` as one JSON document, which the library's own handler would stream. */
@@ -38,7 +50,7 @@ async function answerBefore2026(request: Request, message: unknown, server: McpS
 }
 
 /** A server with all tools, for one message. */
-function serverFor(ask: Asker): McpServer {
+function serverFor({ requestId, ask, toApiError }: Caller): McpServer {
   const server = new McpServer({ name: 'longhand', title: 'Longhand transcriptions', version: VERSION }, { instructions: INSTRUCTIONS });
   for (const tool of TOOLS) {
     server.registerTool(
@@ -54,10 +66,10 @@ function serverFor(ask: Asker): McpServer {
         try {
           const result = await tool.run(input, ask);
           return { content: [{ type: 'text' as const, text: JSON.stringify(result) }], structuredContent: result };
-        } catch (error) {
-          if (!(error instanceof ApiError)) throw error;
+        } catch (thrown) {
+          const error = toApiError(thrown);
           const { status, code } = published(error);
-          const told = { code, status, message: status === 404 ? ABSENT : error.message, detail: error.detail };
+          const told = { code, status, message: status === 404 ? ABSENT : error.message, detail: error.detail, request_id: requestId };
           return { isError: true, content: [{ type: 'text' as const, text: JSON.stringify(told) }] };
         }
       },

@@ -5,7 +5,8 @@ import { finish, ROOT } from './support/processes.ts';
 const tool = (name: string) => path.join(ROOT, 'node_modules', '.bin', name);
 
 t.test('every source passes the strict type check', async (t) => {
-  const { code, stdout } = await finish(tool('tsc'), ['--noEmit']);
+  const tsc = path.join(ROOT, 'node_modules', 'typescript-7', 'bin', 'tsc'); // `typescript` is the older compiler, whose API other tools need
+  const { code, stdout } = await finish(process.execPath, [tsc, '--noEmit', '--checkers', '1']);
   t.equal(stdout, '');
   t.equal(code, 0);
 });

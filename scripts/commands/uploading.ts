@@ -50,13 +50,8 @@ export async function uploadFiles(recordings: readonly Recording[], options: Upl
   const client = openClient(options.url, options.key);
   const ledger = openLedger(options.ledger ?? ledgerPath());
   const rows = await Promise.all(limited(options.parallel, recordings, (recording) => uploadOne(client, ledger, recording, options)));
-  for (const row of options.wait ? rows : []) {
-    if (!row.id) continue;
-    const found = await finished(client, row.id);
-    row.status = found.error_code ? `${found.status}: ${found.error_code}` : found.status;
-    if (options.json) process.stdout.write(`${JSON.stringify({ file: row.file, ...found })}\n`);
-    else if (rows.length === 1) process.stdout.write(`${plain(found)}\n`);
-  }
+  for (const row of options.wait ? rows : [])
+    if (row.id) await awaitOne(client, row, row.id, options.json ? 'json' : rows.length === 1 ? 'text' : null);
   if (!options.wait && options.json) for (const row of rows) process.stdout.write(`${JSON.stringify(row)}\n`);
   const news = options.wait || rows.length === 1 ? rows : rows.filter(({ status }) => status !== SENT_BEFORE); // a folder is looked at again and again
   if (!options.json && news.length && (rows.length > 1 || !options.wait)) print(news, false);
@@ -107,6 +102,19 @@ async function once(
   } catch (error) {
     if (error instanceof Refusal && FILE_FAULTS.has(error.code)) ledger.write({ ...entry, state: 'refused', reason: error.message });
     throw error;
+  }
+}
+
+/** Waits until a transcription has ended, notes its status in the row, and prints it. One that cannot be read does not stop the others. */
+async function awaitOne(client: Client, row: Row, id: string, format: 'json' | 'text' | null): Promise<void> {
+  try {
+    const found = await finished(client, id);
+    row.status = found.error_code ? `${found.status}: ${found.error_code}` : found.status;
+    if (format === 'json') process.stdout.write(`${JSON.stringify({ file: row.file, ...found })}\n`);
+    if (format === 'text') process.stdout.write(`${plain(found)}\n`);
+  } catch (error) {
+    row.status = sentence(error);
+    process.stderr.write(`${row.file}: ${row.status}\n`);
   }
 }
 

@@ -204,6 +204,27 @@ t.test('upload does not retry permanent errors, and continues with the next file
   t.match(stdout, /queued/);
 });
 
+t.test('upload --wait prints the other transcripts if one was deleted meanwhile', async (t) => {
+  const record = (id: string) => ({ id, status: 'completed', error_code: null, text: `text of ${id}`, prompt_results: [] });
+  const server = createServer(async (request, response) => {
+    const name = /filename\*=UTF-8''(\w)/.exec(request.headers['content-disposition'] ?? '')?.[1];
+    await buffer(request);
+    if (name) return response.writeHead(201).end(JSON.stringify({ uuid: name, status: 'queued', reports: [] }));
+    const id = path.basename(request.url!);
+    if (id === 'a') return response.writeHead(404).end(JSON.stringify({ code: null, message: 'No such transcription' }));
+    response.end(JSON.stringify(record(id)));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const spool = t.testdir({ 'a.wav': '1'.repeat(3000), 'b.wav': '2'.repeat(3000) });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { code, stdout, stderr } = await longhand(['upload', spool, '--url', url, '--key', 'k', '--wait', '--json']);
+  t.equal(code, 1);
+  t.match(stderr, /a\.wav: refused with 404: No such transcription/);
+  t.match(JSON.parse(stdout), { file: path.join(spool, 'b.wav'), text: 'text of b' });
+});
+
 t.test('upload --parallel sends that many files concurrently, and reports them in order', async (t) => {
   let here = 0;
   let bothHere = () => {};

@@ -1,11 +1,12 @@
 /**
  * Searches in a very large workspace, over HTTP with everything on this machine: latency, size of the index, and whether a dump of the
- * database shows a word: `node --import tsx bench/search.ts [--rows 1000000] [--words N] [--rounds 200] [--json] [--save]`. Of the rows
- * 99 % are completed and get a transcript. Targets: p95 under 150 ms, an index under 30 % of the text, no word. Transcripts have 20 to 10,000
- * words, with `--words` all N. `--save` adds the figures to bench/results/search.json and writes the table in docs/benchmarks.md.
+ * database shows a word: `node --import tsx bench/search.ts [--rows 1000000] [--words N] [--rounds 200] [--keep FOLDER] [--json] [--save]`.
+ * Of the rows 99 % are completed and get a transcript. Targets: p95 under 150 ms, an index under 30 % of the text, no word. Transcripts have
+ * 20 to 10,000 words, with `--words` all N. Filling takes 40 minutes for 1,000,000 rows: `--keep` keeps the database, and the next run only
+ * searches it. `--save` adds the figures to bench/results/search.json and writes the table in docs/benchmarks.md.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -29,34 +30,50 @@ const { values } = parseArgs({
     rows: { type: 'string', default: '1000000' },
     words: { type: 'string' },
     rounds: { type: 'string', default: '200' },
+    keep: { type: 'string' },
     json: { type: 'boolean', default: false },
     save: { type: 'boolean', default: false },
   },
 });
 const [rows, rounds] = [Number(values.rows), Number(values.rounds)];
-const home = mkdtempSync(join(tmpdir(), 'longhand-search-'));
+const home = values.keep ?? mkdtempSync(join(tmpdir(), 'longhand-search-'));
+const keptAt = join(home, 'filled.json');
+const kept = existsSync(keptAt) ? readKept() : null;
 const postgres = await startEmbedded(join(home, 'postgres'), { durable: false });
 const tell = (text: string) => process.stderr.write(`${text}\n`);
 const open = (url: string) => openDb({ url, name: 'longhand-bench', patience: 'operator', pool: 1 });
 const db = await openDb({ url: postgres.url, name: 'longhand-bench' });
 const owner = await open(postgres.url);
 const server = await open(superuser());
-const masterKey = randomBytes(32);
+const masterKey = kept?.masterKey ?? randomBytes(32);
 try {
   await migrate(db);
   const vault = await openVault(db, [masterKey]);
-  const people = await makePeople(db, vault);
-  const row = await run(vault, people);
+  const row = await measured(vault, kept ?? (await filledAnew(vault)));
   process.stdout.write(values.json ? `${JSON.stringify(row)}\n` : textOf(row));
   if (values.save) save(row);
 } finally {
   for (const one of [server, owner, db]) await one.close();
   await postgres.stop();
-  rmSync(home, { recursive: true, force: true });
+  if (values.keep === undefined) rmSync(home, { recursive: true, force: true });
 }
 
-async function run(vault: Vault, people: People): Promise<Row> {
+/** A filled database, and what is needed to search it. */
+interface Kept {
+  people: People;
+  filled: Filled;
+  fillSeconds: number;
+}
+
+function readKept(): Kept & { masterKey: Buffer } {
+  const { masterKey, filled, ...rest } = JSON.parse(readFileSync(keptAt, 'utf8'));
+  if (rest.rows !== rows) throw new Error(`${home} has ${rest.rows} rows: give --rows ${rest.rows}, or another folder`);
+  return { ...rest, masterKey: Buffer.from(masterKey, 'hex'), filled: { ...filled, holders: new Map(filled.holders) } };
+}
+
+async function filledAnew(vault: Vault): Promise<Kept> {
   const began = performance.now();
+  const people = await makePeople(db, vault);
   await owner.direct('alter table transcriptions disable trigger user');
   await writeCalls(db, vault, people, rows, (done) => done % 100_000 || tell(`${done} rows`));
   await owner.direct('alter table transcriptions enable trigger user');
@@ -65,8 +82,14 @@ async function run(vault: Vault, people: People): Promise<Row> {
     probes: PROBES,
     tell,
   });
-  const fillSeconds = (performance.now() - began) / 1000;
+  const made = { people, filled, fillSeconds: (performance.now() - began) / 1000 };
   await owner.direct('vacuum (analyze)');
+  const text = { ...made, rows, masterKey: masterKey.toString('hex'), filled: { ...filled, holders: [...filled.holders] } };
+  if (values.keep !== undefined) writeFileSync(keptAt, JSON.stringify(text));
+  return made;
+}
+
+async function measured(vault: Vault, { people, filled, fillSeconds }: Kept): Promise<Row> {
   const [after] = loadavg() as [number];
   const [indexed, tables] = await sizes();
   tell(`index: ${tables.map(({ table, bytes }) => `${table} ${bytes}`).join(', ')} bytes of ${filled.textBytes}`);

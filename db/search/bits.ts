@@ -13,6 +13,10 @@ export function clear(bits: Bits, number: number): void {
   if (number >> 3 < bits.length) bits[number >> 3]! &= ~(1 << (number & 7));
 }
 
+export function has(bits: Bits, number: number): boolean {
+  return (((bits[number >> 3] ?? 0) >> (number & 7)) & 1) === 1;
+}
+
 /** Intersection; the sets may differ in size. */
 export function both(a: Bits, b: Bits): Bits {
   const out = new Uint8Array(Math.min(a.length, b.length));

@@ -1,6 +1,6 @@
 import type { Actor } from '../../api/contract/actor.ts';
 import type { Tx } from '../postgres/orm.ts';
-import { type Bits, both, count, emptyBits, numbersOf, set } from '../search/bits.ts';
+import { type Bits, both, count, emptyBits, has, numbersOf, set } from '../search/bits.ts';
 import type { Found } from '../search/match.ts';
 import type { Vault } from '../secrets/vault.ts';
 import { type ListQuery, type Matching, matching } from './filter.ts';
@@ -14,9 +14,11 @@ import { LIST_VERSION, type Screen, type Totals } from './totals.ts';
 
 /*
  * Search within filters. Joining hundreds of thousands of matches of the index with the rows that pass a filter takes a second. So the numbers
- * of all transcriptions that pass a filter, whatever the search, are cached as a bitmap until the list of those days changes. Transcriptions
- * of today and those indexed later are queried each time.
+ * of all transcriptions that pass a filter, whatever the search, are cached as a bitmap and in the default order, until the list of those days
+ * changes. Transcriptions of today and those indexed later are queried each time.
  */
+
+const ORDERED = 500_000; // numbers cached in order per filter: 2 MB
 
 interface PageRow {
   version: string;
@@ -52,14 +54,15 @@ async function readScreen(tx: Tx, actor: Actor, query: ListQuery, day: string): 
   const passing = matching(actor, { ...query, found: undefined }, { before: day });
   const row = await tx.row<{ version: string; last: number; numbers: string }>(
     `select ${LIST_VERSION} as version, coalesce((select s.last_number from search_states s where s.workspace_id = ?::uuid), 0) as last,
-       (select coalesce(string_agg(d.number::text, ','), '') from (${passing.sql}) b
+       (select coalesce(string_agg(d.number::text, ',' order by b.created_at desc, b.id), '') from (${passing.sql}) b
         join search_documents d on d.transcription_id = b.id and d.workspace_id = ?::uuid) as numbers`,
     [actor.workspaceId, day, actor.workspaceId, ...passing.parameters, actor.workspaceId],
   );
-  const { version, last, numbers } = row!;
+  const { version, last } = row!;
+  const numbers = row!.numbers === '' ? [] : row!.numbers.split(',').map(Number);
   const bits = emptyBits(last + 1);
-  set(bits, numbers === '' ? [] : numbers.split(',').map(Number));
-  return { day, version, last, bits };
+  set(bits, numbers);
+  return { day, version, last, bits, newestFirst: numbers.length <= ORDERED ? Uint32Array.from(numbers) : null };
 }
 
 async function readPage(tx: Tx, actor: Actor, query: ListQuery, screen: Screen, { bits, digest }: Found) {
@@ -72,7 +75,7 @@ async function readPage(tx: Tx, actor: Actor, query: ListQuery, screen: Screen, 
     matching(actor, { ...query, found: { bits, numbers, digest } }, { before: day }, ordering);
   const today = (ordering?: 'duration_seconds') =>
     matching(actor, { ...query, found: { bits, numbers: null, digest } }, { from: day }, ordering);
-  const numbers = lookUp(old, query, screen.bits);
+  const numbers = newest(screen, old, query) ?? lookUp(old, query, screen.bits);
   const wanted = numbers && union(among([...numbers, ...late], 'duration_seconds'), today('duration_seconds'));
   const all = { ...query, found: { bits, numbers: null, digest } };
   const [since, after] = [today(), among(late)];
@@ -87,6 +90,16 @@ async function readPage(tx: Tx, actor: Actor, query: ListQuery, screen: Screen, 
   });
   const { version, late: lately, fresh } = rows[0]!;
   return { rows, version, total: oldCount + Number(lately) + Number(fresh) };
+}
+
+/** The matches up to the end of the page, if it is one of the first in the default order. Null: otherwise. */
+function newest({ newestFirst }: Screen, matches: Bits, { sort, limit, offset }: ListQuery): number[] | null {
+  const wanted = offset + limit;
+  if (!newestFirst || sort !== '-created_at' || wanted > FEW) return null;
+  const numbers: number[] = [];
+  for (let at = 0; at < newestFirst.length && numbers.length < wanted; at++)
+    if (has(matches, newestFirst[at]!)) numbers.push(newestFirst[at]!);
+  return numbers;
 }
 
 function union(a: Matching, b: Matching): Matching {

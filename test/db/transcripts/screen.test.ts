@@ -27,6 +27,7 @@ const LONG_AGO = '2026-03-01T10:00:00Z';
 const ALL: ListQuery = { status: 'completed', metadata: [], sort: '-created_at', limit: 3, offset: 0 };
 const QUERIES: ListQuery[] = [
   ALL,
+  { ...ALL, limit: 2, offset: 1 },
   { ...ALL, offset: 2, sort: 'duration' },
   { ...ALL, metadata: [{ key: 'a', value: '1' }] },
   { ...ALL, projectId: project, sort: 'created_at' },

@@ -40,11 +40,10 @@ export async function openSearch(db: Db, vault: Vault, workspaceId: string, text
 /** One page of matches visible to the actor, combined with all other filters, and the number of all matches. */
 export async function listFound(tx: Tx, vault: Vault, totals: Totals, actor: Actor, query: ListQuery, search: Search) {
   const found = await search.find(tx);
-  const narrowed = within(query, found);
   const { items, total } =
-    (await listAll(tx, vault, actor, narrowed, found)) ??
+    (await listAll(tx, vault, actor, within(query, found, 0), found)) ??
     (found.count > RARE ? await listScreened(tx, vault, totals, actor, query, found) : null) ??
-    (await listItems(tx, vault, totals, actor, narrowed));
+    (await listItems(tx, vault, totals, actor, within(query, found)));
   return { items: await withHits(tx, vault, actor, items, search), total };
 }
 

@@ -17,7 +17,9 @@ t.test('lookUp() looks up few matches, and many only if the page lies further in
   t.strictSame(lookUp(bitsOf(few), PAGE), few);
   const spread = some(10_000, 0, 80);
   t.equal(lookUp(bitsOf(spread), PAGE), null);
-  t.strictSame(lookUp(bitsOf(spread), { ...PAGE, offset: 400 }), spread);
+  t.equal(lookUp(bitsOf(spread), { ...PAGE, offset: 400 }), null);
+  t.strictSame(lookUp(bitsOf(spread), { ...PAGE, offset: 600 }), spread);
+  t.equal(lookUp(bitsOf(some(FEW, 0, 200)), PAGE, undefined, 0), null, 'nothing is excluded');
   t.equal(lookUp(bitsOf(some(100_000, 0, 8)), { ...PAGE, offset: 400 }), null);
   t.strictSame(lookUp(bitsOf(spread), { ...PAGE, offset: 400, sort: 'duration' }), spread);
 });

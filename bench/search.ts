@@ -3,7 +3,8 @@
  * database shows a word: `node --import tsx bench/search.ts [--rows 1000000] [--words N] [--rounds 200] [--keep FOLDER] [--json] [--save]`.
  * Of the rows 99 % are completed and get a transcript. Targets: p95 under 150 ms, an index under 30 % of the text, no word. Transcripts have
  * 20 to 10,000 words, with `--words` all N. Filling takes 40 minutes for 1,000,000 rows: `--keep` keeps the database, and the next run only
- * searches it. PostgreSQL gets a third of the memory, and has read all tables before the first search. `--save` adds the figures to bench/results/search.json and writes the table in docs/benchmarks.md.
+ * searches it. PostgreSQL gets a third of the memory, and has read all tables before the first search. `--save` adds the figures to
+ * bench/results/search.json and writes the table in docs/benchmarks.md.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

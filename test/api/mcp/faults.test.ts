@@ -2,7 +2,7 @@ import t from 'tap';
 import { ApiError } from '../../../api/contract/errors.ts';
 import { answerMcp } from '../../../api/mcp/server.ts';
 
-const SECRET = 'relation "transcriptions" of 10.1.2.3:5432';
+const SECRET = 'connect ECONNREFUSED 10.1.2.3:5432';
 
 /** Calls a tool whose route fails with `thrown`. Resolves with the response and the errors that would be logged. */
 async function call(revision: string, thrown: Error) {

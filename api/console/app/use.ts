@@ -49,7 +49,8 @@ const POLL_MS = 2_000;
  * then newer than what is shown, and nobody overwrites it unseen.
  */
 export function useRecord(id: string, words: boolean) {
-  const [record, replace] = useState<Transcription | null>(null);
+  const [record, show] = useState<Transcription | null>(null);
+  const replaced = useRef(0); // number of times
   const [changes, setChanges] = useState<Changes>({ version: 0, items: [] });
   const [error, setError] = useState<Error | null>(null);
   const [round, next] = useState(0);
@@ -61,10 +62,12 @@ export function useRecord(id: string, words: boolean) {
     const step = async () => {
       try {
         seen ??= await loadChanges(id);
+        const before = replaced.current;
         const { value, changed } = await ask();
         if (!current) return;
+        if (replaced.current !== before) return next((n) => n + 1); // the response may be older than what replaced the record
         setChanges(seen);
-        if (changed) replace(value);
+        if (changed) show(value);
         if (changed && value.status === 'completed') seen = null; // there may be new ones
         setError(null);
         if (unfinished(value)) timer = window.setTimeout(step, POLL_MS);
@@ -80,6 +83,10 @@ export function useRecord(id: string, words: boolean) {
       clearTimeout(timer);
     };
   }, [id, words, round]);
+  const replace = (newer: Transcription) => {
+    replaced.current++;
+    show(newer);
+  };
   return { record, changes, error, replace, again: () => next((n) => n + 1) };
 }
 

@@ -117,6 +117,39 @@ t.test('a page that waits for a report shows what others correct meanwhile; a ti
   t.strictSame(faults, []);
 });
 
+t.test('a name given while the page is reloading its transcript stays, though the reload shows the state before', async (t) => {
+  const talk = await world.transcription(ann, { title: 'Reloaded', turns: TURNS, speakers: SPEAKERS });
+  const report = await world.report(talk, 'summary', 'queued');
+  await page.goto(`${url}/#/t/${talk}`);
+  await page.waitForSelector('h1:has-text("Reloaded")');
+  await api.db.query('*', `update reports set status = 'failed', error_code = 'INTERNAL_ERROR' where id = ?`, [report]); // the last reload
+  let release = () => {};
+  const renamed = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const place = `**/v1/app/transcriptions/${talk}`;
+  const held = new Promise<void>((reached) => {
+    page.route(place, async (route) => {
+      const response = await route.fetch();
+      reached();
+      await renamed;
+      await route.fulfill({ response });
+    });
+  });
+  await held;
+  await page.click('.speaker >> nth=0');
+  await page.fill('input[aria-label="Speaker name"]', 'Dorothy');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.turn b:has-text("Dorothy")');
+  const reload = page.waitForResponse(place);
+  release();
+  await reload;
+  await page.waitForTimeout(500); // what the response changes would be visible
+  t.equal(await page.locator('.turn b:has-text("Dorothy")').count(), 1);
+  await page.unroute(place);
+  t.strictSame(faults, []);
+});
+
 t.test('what is typed into a turn stays while other turns are looked at', async (t) => {
   const many = Array.from({ length: 200 }, (_, at) => ({ start: at * 3, end: at * 3 + 2, speaker: 'speaker_1', text: `Turn ${at}.` }));
   await page.goto(`${url}/#/t/${await world.transcription(ann, { title: 'Long', turns: many, speakers: SPEAKERS })}`);

@@ -2,7 +2,8 @@
 # Checks the OpenAPI document with linters, generates clients with common generators, compiles them strictly, and lets each take a
 # recording from upload to deletion on a Longhand that this script starts; then tests OpenAI's Python client, and
 # runs a fuzzer. Writes the tables into docs/clients.md.
-# Requires node, java, go, python3 with venv, and the package registries. Takes 10 minutes. Tools, clients and logs are kept in $WORK.
+# Requires node, java, go, python3 with venv, the package registries, and on Node 20 haproxy. Takes 10 minutes. Tools, clients and logs are
+# kept in $WORK.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 ROOT=$PWD JOURNEYS=$PWD/scripts/systems/clients
@@ -22,8 +23,8 @@ venv/bin/pip -q install openapi-spec-validator openapi-python-client mypy httpx 
 [ -f ogen ] || GOBIN=$WORK go install "github.com/ogen-go/ogen/cmd/ogen@$OGEN" >&2
 
 # --- the service
-state=$(mktemp -d) service=
-trap 'kill $service; wait $service; rm -rf "$state"' EXIT
+state=$(mktemp -d) service= proxy=
+trap 'kill $proxy $service; wait $service; rm -rf "$state"' EXIT
 trap 'exit 1' INT TERM
 LONGHAND_HOME=$state LONGHAND_METRICS=127.0.0.1:0 LONGHAND_RATE_LIMIT=0 PORT=0 "$ROOT/scripts/longhand" up >log-service.txt 2>&1 &
 service=$!
@@ -35,6 +36,16 @@ done
 KEY=$(grep -o 'lh_[A-Za-z0-9]*' log-service.txt | head -n 1)
 export BASE KEY FILE="$ROOT/bench/data/two-speakers.wav"
 curl -sSf "$BASE/openapi.json" -o openapi.json || { cat log-service.txt >&2; exit 1; }
+# The fuzzer sends header names such as `a.b`, to which the HTTP parser for Node 20 does not respond (docs/decisions/packages.md). There it
+# goes through HAProxy, as scripts/deploy configures it.
+FUZZED=$BASE through=
+if [ "$(node -p 'process.versions.node.split(".")[0]')" -lt 22 ]; then
+  own=$(node -p "new URL('$BASE').port") free=$(node -e "require('net').createServer().listen(0, function () { console.log(this.address().port); this.close() })")
+  sed -e "s/8080/$free/" -e "s/808[12]/$own/" "$ROOT/scripts/deploy/haproxy.cfg" >haproxy.cfg
+  haproxy -q -f haproxy.cfg & proxy=$!
+  FUZZED=http://127.0.0.1:$free/v1 through=', through HAProxy on Node 20'
+  curl -sSf --retry 20 --retry-delay 1 --retry-all-errors "$FUZZED/openapi.json" -o /dev/null || exit 1
+fi
 
 # --- the tables
 failed=0
@@ -97,7 +108,7 @@ tables() {
   row "openai $(of_pip openai), Python" 'python . openai-formats.py'
   echo; echo '| fuzzer | no 5xx, every response as described |'; echo '|---|---|'
   # its check that all valid data is accepted is left out: a schema cannot say that a body is audio, or a cursor one of ours
-  row "schemathesis $(of_pip schemathesis)" 'venv/bin/schemathesis run openapi.json --url "$BASE" -H "Authorization: Bearer $KEY" \
+  row "schemathesis $(of_pip schemathesis)$through" 'venv/bin/schemathesis run openapi.json --url "$FUZZED" -H "Authorization: Bearer $KEY" \
     --checks all --exclude-checks positive_data_acceptance --max-examples 10 --no-color'
   echo
 }

@@ -76,7 +76,8 @@ export async function decodeWell(
   const seconds = speechBetween(request.speech, 0, Number.POSITIVE_INFINITY);
   // In certain speech, a loop is cut off and decoding continues; and where the model writes letters or bytes all tokens are improbable.
   const heardOn = ({ tokens, loops = 0 }: DecodeResult) =>
-    certain && (tokens.length > DENSE_TOKENS_PER_SECOND * seconds || (seconds > RETRY_PART_SECONDS && loops > 0));
+    certain &&
+    ((tokens.length > DENSE_TOKENS_PER_SECOND * seconds && loop(tokens) === null) || (seconds > RETRY_PART_SECONDS && loops > 0));
   const poor = (result: DecodeResult) => isPoor(result, text(result), facts) && !heardOn(result);
   const looped = ({ tokens, loops = 0 }: DecodeResult) => loops > MAX_PLAUSIBLE_LOOPS || loop(tokens) !== null;
   const wordless = (result: DecodeResult) => isWordless(text(result));
@@ -86,7 +87,8 @@ export async function decodeWell(
     return wordless(result) && !poor(other); // a single dash may be more probable than the actual text
   };
   const whole = depth === 0;
-  const worthMore = (result: DecodeResult) => !effort.spent && (whole || request.accurate || wordless(result));
+  const worthMore = (result: DecodeResult) =>
+    !effort.spent && (whole || request.accurate || wordless(result) || loop(result.tokens) !== null);
   const unsure = (result: DecodeResult) => request.accurate && result.meanLogProb < facts.thresholds.unsureLogProb;
   const overruled = (result: DecodeResult) => {
     const { language, probability } = likeliest(result.languages);
@@ -144,7 +146,7 @@ export async function decodeWell(
         if ((poor(result) || wordless(result)) && better(plain, result)) result = plain;
       }
     }
-    for (const options of whole ? [careful, ...SAMPLED] : [careful]) {
+    for (const options of whole || loop(result.tokens) ? [careful, ...SAMPLED] : [careful]) {
       if (!worthMore(result) || (!poor(result) && !(options === careful && (unsure(result) || wordless(result))))) break;
       const other = await again(options, result.language);
       const mended = poor(result) && !poor(other) && !wordless(other);

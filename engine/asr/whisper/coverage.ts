@@ -6,7 +6,7 @@ import { speechBetween } from '../speech.ts';
 import { bitsOf } from './attention-store.ts';
 import type { DecodeResult } from './decode-job.ts';
 import type { Facts } from './model.ts';
-import { loop } from './quality.ts';
+import { loop, loopOfSegments } from './quality.ts';
 import {
   ATTENDING_TOKENS,
   CERTAIN_SPEECH_PROBABILITY,
@@ -14,6 +14,7 @@ import {
   MIN_MISSING_SECONDS,
   RETRY_PART_SECONDS,
   SAME_SPAN_SHARE,
+  SHORTEST_PART_SECONDS,
 } from './thresholds.ts';
 
 /**
@@ -38,18 +39,20 @@ export function certainShare(certainty: Float32Array, speech: readonly Span[]): 
 
 /**
  * The reliable part of a decoding and the time in the window up to which it covers the audio; null: to the end. A decoding cut off by its
- * limit or a loop counts up to its last closed segment or, without one, up to where its latest tokens attend.
+ * limit or a loop counts up to its last closed segment or, without one, up to where its latest tokens attend; without text it covers nothing.
  */
 export function reliable<T extends DecodeResult>(result: T, heads: number, facts: Facts): { result: T; until: number | null } {
   const { tokens, attention } = result;
-  const found = loop(tokens);
+  const found = loopOfSegments(result, facts) ?? loop(tokens);
   if (!found && attention.length > tokens.length) return { result, until: null };
   const end = found?.start ?? tokens.length;
   let count = end;
   while (count > 1 && !(tokens[count - 1]! >= facts.firstTimestamp && tokens[count - 2]! < facts.firstTimestamp)) count--;
   const closed = count > 1;
   if (!closed) count = end;
-  const until = closed ? (tokens[count - 1]! - facts.firstTimestamp) * facts.tick : lookedAt(attention.slice(0, end), heads) * facts.tick;
+  const text = tokens.slice(0, end).some((token) => token < facts.firstTimestamp);
+  const frames = text ? lookedAt(attention.slice(0, end), heads) : 0;
+  const until = closed ? (tokens[count - 1]! - facts.firstTimestamp) * facts.tick : frames * facts.tick;
   const kept = { tokens: tokens.slice(0, count), logProbs: result.logProbs.slice(0, count), attention: attention.slice(0, count + 1) };
   return { result: { ...result, ...kept, resumed: result.resumed.filter((at) => at < count) }, until };
 }
@@ -111,13 +114,15 @@ export function wordlessSpans(words: readonly Pick<Spoken, 'start' | 'end'>[], s
 
 /**
  * The parts of a span to decode again: the span itself, in parts of at most `longest` seconds, or in short ones if it is nearly everything
- * that was decoded; none if it is already short.
+ * that was decoded; none if it is too short for that.
  */
 export function shorter(span: Span, speech: readonly Span[], levels: Float32Array, longest = Number.POSITIVE_INFINITY): Span[] {
   const all = speechBetween(speech, 0, Number.POSITIVE_INFINITY);
   if (speechBetween(speech, span.start, span.end) < SAME_SPAN_SHARE * all)
     return parts(span, levels, Math.max(RETRY_PART_SECONDS, longest));
-  return all > RETRY_PART_SECONDS ? parts(span, levels, RETRY_PART_SECONDS) : [];
+  if (all <= SHORTEST_PART_SECONDS) return [];
+  const twoThirds = ((span.end - span.start) * 2) / 3; // parts() cuts in the middle third
+  return parts(span, levels, Math.min(RETRY_PART_SECONDS, twoThirds));
 }
 
 /** From the start of the first span to the end of the last. */

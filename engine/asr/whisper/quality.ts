@@ -2,7 +2,7 @@ import { deflateSync } from 'node:zlib';
 import { likeliest } from '../language.ts';
 import type { DecodeResult } from './decode-job.ts';
 import type { Facts } from './model.ts';
-import { CLEAR_SPEECH_PROBABILITY, LOOP_REPETITIONS, MAX_COMPRESSION_RATIO } from './thresholds.ts';
+import { CLEAR_SPEECH_PROBABILITY, LOOP_REPETITIONS, MAX_COMPRESSION_RATIO, SEGMENT_REPETITIONS } from './thresholds.ts';
 
 type Known = Pick<Facts, 'thresholds'>;
 
@@ -55,6 +55,21 @@ export function loop(tokens: readonly number[]): { start: number; length: number
   return null;
 }
 
+/**
+ * The same text in one segment after another, in a row from which a loop was cut off: the tokens of its first repetition. Null: none.
+ * Short answers such as "Yes." may well be repeated in segments of their own, so other rows are not examined.
+ */
+export function loopOfSegments(
+  { tokens, loops = 0 }: Pick<DecodeResult, 'tokens' | 'loops'>,
+  { firstTimestamp }: Pick<Facts, 'firstTimestamp'>,
+): { start: number; end: number } | null {
+  if (loops === 0) return null;
+  const places = tokens.flatMap((token, i) => (token < firstTimestamp ? i : []));
+  const found = loop(places.map((place) => tokens[place]!));
+  if (!found || found.times < SEGMENT_REPETITIONS) return null;
+  return { start: places[found.start]!, end: places[found.start + found.length - 1]! + 1 };
+}
+
 function same(tokens: readonly number[], a: number, b: number, length: number): boolean {
   if (b + length > tokens.length) return false;
   for (let i = 0; i < length; i++) if (tokens[a + i] !== tokens[b + i]) return false;
@@ -84,12 +99,15 @@ export function withoutGuesses<T extends DecodeResult>(
   return { ...result, tokens: kept(result.tokens), logProbs: kept(result.logProbs), attention: kept(result.attention), resumed: [] };
 }
 
-/** A result with each loop reduced to one repetition. */
-export function withoutLoops<T extends DecodeResult>(result: T): T {
-  const found = loop(result.tokens);
-  if (!found) return result;
-  const from = found.start + found.length;
-  const to = found.start + found.length * found.times;
-  const cut = <V>(list: readonly V[]) => [...list.slice(0, from), ...list.slice(to)];
-  return withoutLoops({ ...result, tokens: cut(result.tokens), logProbs: cut(result.logProbs), attention: cut(result.attention) });
+/** A result with each loop reduced to one repetition, and without anything after a loop that goes on in other segments. */
+export function withoutLoops<T extends DecodeResult>(result: T, facts: Pick<Facts, 'firstTimestamp'>): T {
+  const { tokens } = result;
+  const without = (from: number, to: number) => {
+    const cut = <V>(list: readonly V[]) => [...list.slice(0, from), ...list.slice(to)];
+    return { ...result, tokens: cut(tokens), logProbs: cut(result.logProbs), attention: cut(result.attention) };
+  };
+  const repeated = loopOfSegments(result, facts);
+  if (repeated) return withoutLoops(without(repeated.end, tokens.length), facts);
+  const found = loop(tokens);
+  return found ? withoutLoops(without(found.start + found.length, found.start + found.length * found.times), facts) : result;
 }

@@ -13,7 +13,7 @@ import type { DecodeResult } from './decode-job.ts';
 import { withoutEchoes } from './duplicates.ts';
 import { type DoubtedPart, doubtedParts, sharesOf } from './mixed.ts';
 import { drawnOut, merged, thinStretches } from './omissions.ts';
-import { loop, withoutGuesses, withoutLoops } from './quality.ts';
+import { loop, loopOfSegments, withoutGuesses, withoutLoops } from './quality.ts';
 import {
   MAX_RETRY_DEPTH,
   MIN_CERTAIN_SECONDS,
@@ -21,6 +21,7 @@ import {
   MIN_PROGRESS_SECONDS,
   MIN_WORD_GAIN,
   RETRY_PART_SECONDS,
+  SHORTEST_PART_SECONDS,
   TARGET_ROW_SHARE,
 } from './thresholds.ts';
 import { toWords } from './words.ts';
@@ -131,26 +132,29 @@ async function decodeWindow(request: WindowRequest, recogniser: Recogniser, chec
       isCertain(request.certainty, own)
     );
   };
-  const guarded = withoutGuesses(result, facts, isSpeech);
+  const divisible = attempts.depth < MAX_RETRY_DEPTH && speechBetween(request.speech, 0, Number.POSITIVE_INFINITY) > SHORTEST_PART_SECONDS;
+  const guarded = withoutGuesses(divisible ? result : { ...result, loops: 0 }, facts, isSpeech); // what cannot be divided is kept
   const cut = reliable(guarded, facts.alignmentHeads, facts);
   const certain = isCertain(request.certainty, request.speech);
   const stuck = cut.until !== null && (!certain || speechBetween(request.speech, 0, cut.until) < MIN_PROGRESS_SECONDS);
-  const kept = stuck ? withoutLoops(guarded) : cut.result; // text with each loop once is better than nothing
+  const kept = stuck ? withoutLoops(guarded, facts) : cut.result; // text with each loop once is better than nothing
   const until = stuck ? null : cut.until;
   const speech = until === null ? request.speech : within(request.speech, { start: 0, end: until });
   const spoken = sounding(speech, levels);
   const written = toWords(kept, result.language, spoken, until ?? request.samples.length / SAMPLE_RATE, facts, tokenizer);
   const words = withoutEchoes(written);
   const timed = kept.tokens.some((token) => token >= facts.firstTimestamp);
-  const rest = timed ? leftOut(kept.tokens, request.speech, until, facts) : wordlessSpans(words, request.speech);
+  const wordless = wordlessSpans(words, request.speech);
+  const rest = timed ? merged([...leftOut(kept.tokens, request.speech, until, facts), ...wordless]) : wordless;
   const rate = kept.tokens.length / Math.max(1, speechBetween(speech, 0, Number.POSITIVE_INFINITY)); // tokens per second
-  const longest = loop(guarded.tokens) ? RETRY_PART_SECONDS : (TARGET_ROW_SHARE * facts.longestText) / rate;
+  const looped = loop(guarded.tokens) ?? loopOfSegments(guarded, facts);
+  const longest = looped ? RETRY_PART_SECONDS : (TARGET_ROW_SHARE * facts.longestText) / rate;
   return {
     ...summary(result),
     words: toSound(words, levels),
     tried,
     missing: certain ? (stuck ? [spanOf(request.speech)] : rest) : [],
-    thin: merged([...thinStretches(kept.tokens, speech, facts), ...drawnOut(words, spoken)]),
+    thin: stuck ? [] : merged([...thinStretches(kept.tokens, speech, facts), ...drawnOut(words, spoken)]), // if stuck, everything is decoded again
     doubted:
       attempts.depth === 0 && request.language === 'auto' ? doubtedParts(result, request.speech, facts, request.leave !== undefined) : [],
     levels,

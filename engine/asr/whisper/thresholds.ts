@@ -10,6 +10,7 @@ export const CLEAR_SPEECH_PROBABILITY = 0.96; // peak of the speech probability;
 /* Retries. */
 export const MAX_COMPRESSION_RATIO = 2.4; // characters per compressed byte; above it text repeats itself
 export const LOOP_REPETITIONS = 4; // of the same tokens that count as a loop
+export const SEGMENT_REPETITIONS = 8; // of a text in consecutive segments, in a row from which a loop was cut off; a guess from one synthetic voice
 export const BEAM_SIZE = 3; // five beams cost 67 % more and found nothing more in 42 windows of joined speech
 export const DENSE_TOKENS_PER_SECOND = 8; // from here on text is written in letters or bytes, whose tokens are all improbable
 export const MAX_PLAUSIBLE_LOOPS = 2; // removed from a row whose text may still be correct
@@ -17,6 +18,7 @@ export const TOKEN_BUDGET = 450; // tokens decoded per window before its text is
 export const TOKEN_BUDGET_PER_SECOND = 30; // plus this many per second
 export const MAX_RETRY_DEPTH = 3; // spans within spans of a window
 export const RETRY_PART_SECONDS = 8; // longest part of a window that was cut off by a loop: what loops in 30 s seldom does in 8 s
+export const SHORTEST_PART_SECONDS = 4; // of a span that is divided further if it loops as a whole
 export const TARGET_ROW_SHARE = 0.7; // of a row's tokens to use for a span, estimated from the previous decoding of the window
 export const SAME_SPAN_SHARE = 0.9; // a span with this share of a window's speech would be decoded the same way again
 export const MAX_PROMPT_TOKENS = 160; // of the vocabulary

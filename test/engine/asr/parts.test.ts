@@ -101,3 +101,21 @@ t.test('inParts() cuts a longer window where it is quiet, with all words at thei
   t.equal(Math.round(heard.meanLogProb), -15, 'the mean over all words');
   t.equal(heard.uncovered, 2);
 });
+
+t.test('replaced() shortens a word on the border that covers most of the span', async (t) => {
+  const word = (text: string, start: number, end: number) => ({ text, start, end, probability: 1 });
+  const heard = [word(' x', 0, 1), word(' y', 2, 3)];
+  t.strictSame(replaced([word(' a', 0, 2), word(' b', 3, 20)], { start: 2, end: 8 }, heard, 1.3), [
+    word(' a', 0, 2),
+    word(' x', 2, 3),
+    word(' y', 4, 5),
+    word(' b', 8, 20),
+  ]);
+  t.strictSame(replaced([word(' a', 0, 20), word(' b', 22, 23)], { start: 14, end: 20 }, heard, 1.3), [
+    word(' a', 0, 14),
+    word(' x', 14, 15),
+    word(' y', 16, 17),
+    word(' b', 22, 23),
+  ]);
+  t.strictSame(replaced([word(' a', 0, 20)], { start: 11, end: 17 }, [], 0), [word(' a', 0, 20)], 'nothing was heard');
+});

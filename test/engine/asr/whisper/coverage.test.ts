@@ -1,6 +1,6 @@
 import t from 'tap';
 import { AttentionStore } from '../../../../engine/asr/whisper/attention-store.ts';
-import { certainShare, isCertain, leftOut, reliable, wordlessSpans } from '../../../../engine/asr/whisper/coverage.ts';
+import { certainShare, isCertain, leftOut, reliable, shorter, wordlessSpans } from '../../../../engine/asr/whisper/coverage.ts';
 import type { DecodeResult } from '../../../../engine/asr/whisper/decode-job.ts';
 import type { Facts } from '../../../../engine/asr/whisper/model.ts';
 
@@ -68,6 +68,20 @@ t.test('reliable() drops a loop, even if the decoding continued after it', async
   t.equal(until, 4);
 });
 
+t.test('reliable() drops a loop that goes on in other segments', async (t) => {
+  const said = (seconds: number) => [at(seconds), 7, 8, at(seconds + 1)];
+  const looped = { ...result([at(0), 1, 2, at(4), ...Array.from({ length: 8 }, (_, i) => said(i + 4)).flat()], true), loops: 1 };
+  const { result: kept, until } = reliable(looped, 1, facts);
+  t.strictSame(kept.tokens, [at(0), 1, 2, at(4)]);
+  t.equal(until, 4);
+});
+
+t.test('reliable() covers nothing if the decoding begins with a loop', async (t) => {
+  const { result: kept, until } = reliable(result([at(0), 7, 8, 7, 8, 7, 8, 7, 8, at(20)], true, [15, 1, 2, 3]), 1, facts);
+  t.strictSame(kept.tokens, [at(0)]);
+  t.equal(until, 0, 'where its first timestamp attends says nothing');
+});
+
 t.test('leftOut() returns speech between segments and after the last one', async (t) => {
   const speech = [{ start: 0, end: 30 }];
   const found = (tokens: number[], until: number | null = null) =>
@@ -93,4 +107,19 @@ t.test('wordlessSpans() returns the speech without words of a decoding without t
   t.strictSame(wordlessSpans(words, speech), [{ start: 6, end: 20 }]);
   t.strictSame(wordlessSpans([...words, { start: 7.3, end: 19 }], speech), [], 'too short to decode again');
   t.strictSame(wordlessSpans([], speech), [{ start: 0, end: 20 }]);
+});
+
+t.test('shorter() divides what looped as a whole down to a few seconds, and leaves shorter spans alone', async (t) => {
+  const levels = new Float32Array(3000);
+  const lengths = (seconds: number) => {
+    const span = { start: 0, end: seconds };
+    return shorter(span, [span], levels).map(({ start, end }) => end - start);
+  };
+  for (const seconds of [30, 17, 9, 7, 4.5]) {
+    const found = lengths(seconds);
+    t.ok(found.length > 1 && found.every((length) => length <= Math.min(8, (2 * seconds) / 3 + 0.01)), `${seconds} s: ${found.join()}`);
+    t.ok(Math.abs(found.reduce((a, b) => a + b) - seconds) < 1e-6);
+  }
+  t.strictSame(lengths(4), [], 'it would be decoded the same way again');
+  t.strictSame(shorter({ start: 10, end: 12 }, [{ start: 0, end: 30 }], levels), [{ start: 10, end: 12 }], 'a gap');
 });

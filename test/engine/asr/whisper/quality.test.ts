@@ -9,6 +9,7 @@ import {
   isSuspicious,
   isWordless,
   loop,
+  loopOfSegments,
   withoutGuesses,
   withoutLoops,
 } from '../../../../engine/asr/whisper/quality.ts';
@@ -50,7 +51,7 @@ t.test('loop() finds tokens that are repeated four times', async (t) => {
 });
 
 t.test('withoutLoops() keeps one repetition of a loop, attention included', async (t) => {
-  const cut = withoutLoops(result({ tokens: [9, 1, 2, 1, 2, 1, 2, 1, 2, 7] }));
+  const cut = withoutLoops(result({ tokens: [9, 1, 2, 1, 2, 1, 2, 1, 2, 7] }), { firstTimestamp: TIME });
   t.strictSame(cut.tokens, [9, 1, 2, 7]);
   t.equal(cut.logProbs.length, 4);
   t.strictSame(
@@ -58,6 +59,17 @@ t.test('withoutLoops() keeps one repetition of a loop, attention included', asyn
     [9, 1, 2, 7, 0],
     'the attention of end-of-text is kept',
   );
+});
+
+t.test('a loop that goes on in other segments is found only in a row from which several loops were cut off', async (t) => {
+  const said = (text: number) => [TIME + text, 1, 2, TIME + text + 1];
+  const tokens = [TIME, 8, TIME + 1, ...Array.from({ length: 8 }, (_, i) => said(i + 1)).flat(), TIME + 9, 9, TIME + 10];
+  t.equal(loopOfSegments({ tokens, loops: 0 }, { firstTimestamp: TIME }), null, 'short answers may be repeated');
+  t.strictSame(loopOfSegments({ tokens, loops: 1 }, { firstTimestamp: TIME }), { start: 4, end: 6 });
+  t.equal(loopOfSegments({ tokens: tokens.slice(0, 31), loops: 1 }, { firstTimestamp: TIME }), null, 'seven repetitions');
+  const cut = withoutLoops(result({ tokens, loops: 1 }), { firstTimestamp: TIME });
+  t.strictSame(cut.tokens, [TIME, 8, TIME + 1, TIME + 1, 1, 2], 'kept once, because what follows cannot be relied upon');
+  t.equal(cut.attention.length, 7, 'the attention of end-of-text is kept');
 });
 
 t.test('withoutGuesses() removes improbable text after an overridden end', async (t) => {

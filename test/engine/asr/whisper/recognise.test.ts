@@ -6,7 +6,7 @@ import type { DecodeRequest, DecodeResult } from '../../../../engine/asr/whisper
 import { factsOf, type Whisper, WINDOW_STEPS } from '../../../../engine/asr/whisper/model.ts';
 import { recognise } from '../../../../engine/asr/whisper/recognise.ts';
 import { openTokenizer } from '../../../../engine/asr/whisper/tokenizer.ts';
-import { SAMPLE_RATE } from '../../../../engine/types.ts';
+import { CERTAINTY_RATE, SAMPLE_RATE } from '../../../../engine/types.ts';
 import { readWhisper } from '../../../../models/descriptor.ts';
 import { SHIPPED_FOLDER } from '../../../../models/manifest.ts';
 
@@ -16,26 +16,48 @@ const tokenizer = await openTokenizer(MODEL);
 const SECONDS = 2;
 
 interface Decoded {
-  text: string;
+  /** Of one segment, or of several. */
+  text: string | string[];
   meanLogProb: number;
+  loops?: number;
 }
 
-/** Recognises a window with a stub decoder that returns `decoded(request)`. Returns the text and the attempts made. */
-async function recognised(decoded: (request: DecodeRequest) => Decoded) {
+/**
+ * Recognises a window of certain speech with a stub decoder that returns `decoded(request)`, in segments of equal length. Returns the words
+ * and the attempts made.
+ */
+async function recognised(decoded: (request: DecodeRequest) => Decoded, seconds = SECONDS) {
   const decode = async (request: DecodeRequest): Promise<DecodeResult> => {
-    const { text, meanLogProb } = decoded(request);
-    const tokens = [facts.firstTimestamp, ...tokenizer.encode(text), facts.firstTimestamp + Math.round(SECONDS / facts.tick)];
+    const { text, meanLogProb, loops } = decoded(request);
+    const texts = [text].flat();
+    const time = (segment: number) => facts.firstTimestamp + Math.round((segment * lengthOf(request)) / texts.length / facts.tick);
+    const tokens = texts.flatMap((each, i) => [time(i), ...tokenizer.encode(each), time(i + 1)]);
     const flat = new AttentionStore().keep(new Float32Array(facts.alignmentHeads * WINDOW_STEPS).fill(1 / WINDOW_STEPS));
     const languages = new Map(Object.entries({ la: 0.4, en: 0.35 }));
     const shown = { language: request.language ?? 'la', languages, noSpeech: 0.01, meanLogProb, resumed: [] };
-    return { ...shown, tokens, logProbs: tokens.map(() => meanLogProb), attention: [...tokens, 0].map(() => flat) };
+    return { ...shown, loops, tokens, logProbs: tokens.map(() => meanLogProb), attention: [...tokens, 0].map(() => flat) };
   };
   const decoder = { capacity: 8, decode, release() {} } as unknown as Decoder;
-  const samples = new Float32Array(SECONDS * SAMPLE_RATE).map((_, i) => Math.sin(i / 20) / 4);
-  const speech = [{ start: 0, end: SECONDS }];
-  const request = { job: 1, samples, speech, peak: 1, language: 'auto', expected: null, vocabulary: '', accurate: false };
+  const samples = new Float32Array(seconds * SAMPLE_RATE).map((_, i) => Math.sin(i / 20) / 4);
+  const speech = [{ start: 0, end: seconds }];
+  const certainty = new Float32Array(seconds * CERTAINTY_RATE).fill(1);
+  const request = {
+    job: 1,
+    samples,
+    speech,
+    certainty: seconds > SECONDS ? certainty : undefined,
+    peak: 1,
+    language: 'auto',
+    expected: null,
+    vocabulary: '',
+    accurate: false,
+  };
   const { words, tried } = await recognise(request, { model: { facts } as Whisper, tokenizer, decoder }, () => {});
-  return { text: words.map(({ text }) => text).join(''), tried };
+  return { text: words.map(({ text }) => text).join(''), tried, words };
+}
+
+function lengthOf({ speech }: DecodeRequest): number {
+  return speech.at(-1)!.end;
 }
 
 t.test('recognise() chooses the more probable of two uncertain languages', async (t) => {
@@ -76,4 +98,25 @@ t.test('recognise() rejects repetitive text, however probable it is', async (t) 
       : { text: " Ka'i'i'i'i'i'i'i'i", meanLogProb: -0.5 };
   });
   t.match(text, 'Ka domo ine');
+});
+
+t.test('recognise() decodes a window again in parts if the same text fills one segment after another', async (t) => {
+  const looped = { text: Array.from({ length: 10 }, () => ' of the people'), meanLogProb: -0.2, loops: 1 };
+  const { text, words } = await recognised(
+    (request) => (lengthOf(request) > 8 ? looped : { text: ' we heard every part of it', meanLogProb: -0.5 }),
+    20,
+  );
+  t.notMatch(text, /people/);
+  const parts = words.filter((word) => word.text === ' we');
+  t.ok(parts.length >= 3, `${parts.length} parts of at most 8 s`);
+  t.ok(words.at(-1)!.start > 20 - 8, 'the last one too');
+});
+
+t.test('recognise() divides a part that still loops', async (t) => {
+  const { text } = await recognised((request) => {
+    const looped = lengthOf(request) > 5;
+    return looped ? { text: ` Ka${"'i".repeat(20)}`, meanLogProb: -0.2, loops: 0 } : { text: ' we heard all of it', meanLogProb: -0.5 };
+  }, 12);
+  t.notMatch(text, /'i/);
+  t.ok(text.split(' we').length > 3, text);
 });

@@ -14,7 +14,6 @@ import {
   MIN_MISSING_SECONDS,
   RETRY_PART_SECONDS,
   SAME_SPAN_SHARE,
-  SHORTEST_PART_SECONDS,
 } from './thresholds.ts';
 
 /**
@@ -114,15 +113,21 @@ export function wordlessSpans(words: readonly Pick<Spoken, 'start' | 'end'>[], s
 
 /**
  * The parts of a span to decode again: the span itself, in parts of at most `longest` seconds, or in short ones if it is nearly everything
- * that was decoded; none if it is too short for that.
+ * that was decoded; none if that has at most `least` seconds of speech.
  */
-export function shorter(span: Span, speech: readonly Span[], levels: Float32Array, longest = Number.POSITIVE_INFINITY): Span[] {
+export function shorter(span: Span, speech: readonly Span[], levels: Float32Array, { longest, least }: PartLengths): Span[] {
   const all = speechBetween(speech, 0, Number.POSITIVE_INFINITY);
   if (speechBetween(speech, span.start, span.end) < SAME_SPAN_SHARE * all)
     return parts(span, levels, Math.max(RETRY_PART_SECONDS, longest));
-  if (all <= SHORTEST_PART_SECONDS) return [];
+  if (all <= least) return [];
   const twoThirds = ((span.end - span.start) * 2) / 3; // parts() cuts in the middle third
   return parts(span, levels, Math.min(RETRY_PART_SECONDS, twoThirds));
+}
+
+/** Seconds of parts of a window that are decoded again. */
+export interface PartLengths {
+  longest: number;
+  least: number;
 }
 
 /** From the start of the first span to the end of the last. */

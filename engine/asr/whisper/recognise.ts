@@ -54,7 +54,9 @@ async function hearAll(request: WindowRequest, recogniser: Recogniser, check: ()
   const stretches = [
     ...(effort.spent ? [] : thin.filter(isOutside).map((span) => ({ span, accurate: true }))),
     ...missing.filter(isOutside).map((span) => ({ span, accurate: request.accurate })),
-  ].flatMap(({ span, accurate }) => shorter(span, request.speech, levels, longest).map((part) => ({ span: part, accurate })));
+  ].flatMap(({ span, accurate }) =>
+    shorter(span, request.speech, levels, { longest, least: leastPart(effort) }).map((part) => ({ span: part, accurate })),
+  );
   const { language } = decoded;
   const again = await Promise.all(
     stretches.map(({ span, accurate }) =>
@@ -132,7 +134,8 @@ async function decodeWindow(request: WindowRequest, recogniser: Recogniser, chec
       isCertain(request.certainty, own)
     );
   };
-  const divisible = attempts.depth < MAX_RETRY_DEPTH && speechBetween(request.speech, 0, Number.POSITIVE_INFINITY) > SHORTEST_PART_SECONDS;
+  const divisible =
+    attempts.depth < MAX_RETRY_DEPTH && speechBetween(request.speech, 0, Number.POSITIVE_INFINITY) > leastPart(attempts.effort);
   const guarded = withoutGuesses(divisible ? result : { ...result, loops: 0 }, facts, isSpeech); // what cannot be divided is kept
   const cut = reliable(guarded, facts.alignmentHeads, facts);
   const certain = isCertain(request.certainty, request.speech);
@@ -160,6 +163,11 @@ async function decodeWindow(request: WindowRequest, recogniser: Recogniser, chec
     levels,
     longest,
   };
+}
+
+/** Seconds of speech up to which a part is not divided again. */
+function leastPart({ spent }: Effort): number {
+  return spent ? RETRY_PART_SECONDS : SHORTEST_PART_SECONDS;
 }
 
 /** A window without words. */

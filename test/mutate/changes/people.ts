@@ -21,6 +21,7 @@ export const PEOPLE: Change[] = [
   ['db/transcripts/retime.ts', 'pieces.length === replaced.length', 'pieces.length !== replaced.length'],
   ['db/transcripts/retime.ts', "? ' ' : ''", "? '' : ''"],
   ['api/console/app/use.ts', "if (changed && value.status === 'completed') seen = null;", '', CORRECTING],
+  ['api/console/app/use.ts', 'if (replaced.current !== before) return next((n) => n + 1);', '', CORRECTING],
   ['api/console/app/parts/title.tsx', 'if (title === record.title) return close(false);', '', CORRECTING],
   ['api/console/app/parts/editor.tsx', 'save(other.version)', 'save(version)', CORRECTING],
   ['api/console/app/parts/turns.tsx', "!target.querySelector('.turn-editor')", 'true', CORRECTING],

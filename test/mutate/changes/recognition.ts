@@ -220,4 +220,23 @@ export const RECOGNITION: Change[] = [
   ['engine/asr/windows.ts', 'const PADDING_SECONDS = 1.5;', 'const PADDING_SECONDS = 6;'],
   ['engine/types.ts', 'export const CERTAINTY_RATE = 10;', 'export const CERTAINTY_RATE = 40;', ['test/engine/asr/windows.test.ts']],
   ['engine/asr/windows.ts', 'const PAUSE_WEIGHT = 10;', 'const PAUSE_WEIGHT = 40;'],
+  [
+    'engine/asr/whisper/thresholds.ts',
+    'export const SEGMENT_REPETITIONS = 8;',
+    'export const SEGMENT_REPETITIONS = 4;',
+    ['test/engine/asr/whisper/quality.test.ts'],
+  ],
+  [
+    'engine/asr/whisper/thresholds.ts',
+    'export const SHORTEST_PART_SECONDS = 4;',
+    'export const SHORTEST_PART_SECONDS = 8;',
+    ['test/engine/asr/whisper/recognise.test.ts'],
+  ],
+  ['engine/asr/whisper/quality.ts', 'if (loops === 0) return null;', ''],
+  ['engine/asr/whisper/coverage.ts', 'text ? lookedAt(attention.slice(0, end), heads) : 0', 'lookedAt(attention.slice(0, end), heads)'],
+  ['engine/asr/whisper/coverage.ts', 'loopOfSegments(result, facts) ?? loop(tokens)', 'loop(tokens)'],
+  ['engine/asr/whisper/recognise.ts', 'thin: stuck ? [] : merged', 'thin: merged'],
+  ['engine/asr/whisper/recognise.ts', 'spent ? RETRY_PART_SECONDS : SHORTEST_PART_SECONDS', 'RETRY_PART_SECONDS'],
+  ['engine/asr/parts.ts', 'next && isMost(stretch.end - next.start)', 'false'],
+  ['engine/asr/parts.ts', 'last && isMost(last.end - stretch.start)', 'false'],
 ];

@@ -59,4 +59,11 @@ export const REST: Change[] = [
   ['models/choose.ts', 'const LEAST_RTFX = 4;', 'const LEAST_RTFX = 16;'],
   ['models/choose.ts', 'const SHARE = 0.8;', 'const SHARE = 0.24;'],
   ['models/importing.ts', 'const WORSE = 0.003;', 'const WORSE = 0.012;'],
+  [
+    'scripts/commands/client.ts',
+    "['queued', 'processing', 'queued', 'completed', 'failed', 'insufficient_balance']",
+    "['queued', 'processing', 'queued', 'completed', 'insufficient_balance']",
+    ['test/scripts/upload.test.ts'],
+  ],
+  ['scripts/commands/client.ts', 'if (!brokenOff) return', 'return', ['test/scripts/upload.test.ts']],
 ];

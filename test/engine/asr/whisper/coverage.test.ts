@@ -111,9 +111,9 @@ t.test('wordlessSpans() returns the speech without words of a decoding without t
 
 t.test('shorter() divides what looped as a whole down to a few seconds, and leaves shorter spans alone', async (t) => {
   const levels = new Float32Array(3000);
-  const lengths = (seconds: number) => {
+  const lengths = (seconds: number, least = 4) => {
     const span = { start: 0, end: seconds };
-    return shorter(span, [span], levels).map(({ start, end }) => end - start);
+    return shorter(span, [span], levels, { longest: 30, least }).map(({ start, end }) => end - start);
   };
   for (const seconds of [30, 17, 9, 7, 4.5]) {
     const found = lengths(seconds);
@@ -121,5 +121,10 @@ t.test('shorter() divides what looped as a whole down to a few seconds, and leav
     t.ok(Math.abs(found.reduce((a, b) => a + b) - seconds) < 1e-6);
   }
   t.strictSame(lengths(4), [], 'it would be decoded the same way again');
-  t.strictSame(shorter({ start: 10, end: 12 }, [{ start: 0, end: 30 }], levels), [{ start: 10, end: 12 }], 'a gap');
+  t.strictSame(lengths(7, 8), [], 'the effort is spent');
+  t.strictSame(
+    shorter({ start: 10, end: 12 }, [{ start: 0, end: 30 }], levels, { longest: 30, least: 4 }),
+    [{ start: 10, end: 12 }],
+    'a gap',
+  );
 });

@@ -40,6 +40,7 @@ curl -sSf "$BASE/openapi.json" -o openapi.json || { cat log-service.txt >&2; exi
 # goes through HAProxy, as scripts/deploy configures it.
 FUZZED=$BASE through=
 if [ "$(node -p 'process.versions.node.split(".")[0]')" -lt 22 ]; then
+  command -v haproxy >/dev/null || { echo 'haproxy is not installed: install it, or use Node 22 or newer' >&2; exit 1; }
   own=$(node -p "new URL('$BASE').port") free=$(node -e "require('net').createServer().listen(0, function () { console.log(this.address().port); this.close() })")
   sed -e "s/8080/$free/" -e "s/808[12]/$own/" "$ROOT/scripts/deploy/haproxy.cfg" >haproxy.cfg
   haproxy -q -f haproxy.cfg & proxy=$!

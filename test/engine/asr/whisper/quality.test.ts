@@ -61,7 +61,7 @@ t.test('withoutLoops() keeps one repetition of a loop, attention included', asyn
   );
 });
 
-t.test('a loop that goes on in other segments is found only in a row from which several loops were cut off', async (t) => {
+t.test('a loop that goes on in other segments is found only in a row from which a loop was cut off', async (t) => {
   const said = (text: number) => [TIME + text, 1, 2, TIME + text + 1];
   const tokens = [TIME, 8, TIME + 1, ...Array.from({ length: 8 }, (_, i) => said(i + 1)).flat(), TIME + 9, 9, TIME + 10];
   t.equal(loopOfSegments({ tokens, loops: 0 }, { firstTimestamp: TIME }), null, 'short answers may be repeated');

@@ -23,7 +23,7 @@ interface Decoded {
 }
 
 /**
- * Recognises a window of certain speech with a stub decoder that returns `decoded(request)`, in segments of equal length. Returns the words
+ * Recognises a window of speech, certain if longer than SECONDS, with a stub decoder that returns `decoded(request)`, in segments of equal length. Returns the words
  * and the attempts made.
  */
 async function recognised(decoded: (request: DecodeRequest) => Decoded, seconds = SECONDS) {

@@ -23,8 +23,8 @@ export async function openFolderSpool(folder: string): Promise<Spool> {
     create: async (id, extension) => FolderWriter.open(root, path(id, extension), `${id}.${extension}`).catch(away(root, 'ENOENT')),
     async open(id, extension, key, into, signal) {
       const from = path(id, extension);
-      const stream = createReadStream(from, { highWaterMark: READ_BYTES, signal });
-      await unseal(stream, `${id}.${extension}`, key, into).catch((error) =>
+      const read = () => createReadStream(from, { highWaterMark: READ_BYTES, signal });
+      await unseal(read, `${id}.${extension}`, key, into).catch((error) =>
         error.path === from ? away(root)(error) : Promise.reject(error),
       );
     },

@@ -52,8 +52,11 @@ export async function openS3Spool(place: string, endpoint?: string): Promise<Spo
   return {
     create: async (id, extension) => new S3Writer(store, `${id}.${extension}`),
     async open(id, extension, key, into, signal) {
-      const { Body } = await client.send(new GetObjectCommand(at(id, extension)), { abortSignal: signal });
-      await unseal(Body as Readable, `${id}.${extension}`, key, into);
+      const read = async () => {
+        const { Body } = await client.send(new GetObjectCommand(at(id, extension)), { abortSignal: signal });
+        return Body as Readable;
+      };
+      await unseal(read, `${id}.${extension}`, key, into);
     },
     read(id, extension, key, range, signal) {
       const fetch = async (start: number, end: number) => {

@@ -61,18 +61,21 @@ export class Sealer {
   }
 }
 
-/** Decrypts a stream into a new file, mode 0600. Leaves no file if it throws. */
-export async function unseal(source: AsyncIterable<Uint8Array>, name: string, key: Buffer, into: string): Promise<void> {
+/** Decrypts what `read` returns into a new file, mode 0600. Leaves no file if it throws. */
+export async function unseal(read: Read, name: string, key: Buffer, into: string): Promise<void> {
   const file = await open(into, 'wx', 0o600);
   let whole = false;
   try {
-    for await (const plain of opened(source, Buffer.from(name), key)) await file.writeFile(plain);
+    for await (const plain of opened(await read(), Buffer.from(name), key)) await file.writeFile(plain);
     whole = true;
   } finally {
     await file.close();
     if (!whole) await rm(into, { force: true });
   }
 }
+
+/** Begins to read a source, whose errors are handled only once it is consumed: until then they would end the process. */
+type Read = () => AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array>>;
 
 async function* opened(source: AsyncIterable<Uint8Array>, name: Buffer, key: Buffer): AsyncGenerator<Buffer> {
   let prefix: Buffer | undefined;

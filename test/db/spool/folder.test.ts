@@ -3,6 +3,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, readdir, readFile, rename, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { openFolderSpool } from '../../../db/spool/folder.ts';
 import type { Spool } from '../../../db/spool/spool.ts';
@@ -79,6 +80,18 @@ t.test('open() rejects a file that is truncated, changed, renamed or under anoth
   await t.rejects(spool.open(id, 'mp3', randomBytes(32), plain), /Cannot decrypt the spool file/);
   await t.rejects(spool.open(randomUUID(), 'mp3', key, plain), { code: 'ENOENT' });
   await spool.open(id, 'mp3', key, plain);
+});
+
+t.test('open() of a missing file whose plaintext cannot be written either rejects, and no error is left to end the process', async (t) => {
+  const spool = await openFolderSpool(t.testdir());
+  const uncaught: Error[] = [];
+  const note = (error: Error) => void uncaught.push(error);
+  process.on('uncaughtException', note);
+  t.teardown(() => process.off('uncaughtException', note));
+  const into = join(t.testdirName, 'absent', 'plain');
+  await t.rejects(spool.open(randomUUID(), 'mp3', randomBytes(32), into), { code: 'ENOENT' });
+  await sleep(50); // a failed read that nobody awaits is reported by then
+  t.strictSame(uncaught, []);
 });
 
 t.test('read() returns any range of the plaintext, rejects another size, and ends when the file is removed', async (t) => {

@@ -13,6 +13,9 @@ export const DESCRIPTOR = 'model.json';
 /** Version of the graphs' inputs and outputs, documented in `build/whisper`. Other versions cannot be opened. */
 export const INTERFACE = 1;
 
+/** The graph that encodes and decodes in one call, of models for CUDA. */
+export const LOOP = 'loop.onnx';
+
 const DEVICES = ['cpu', 'cuda', 'webgpu'] as const;
 const count = z.int().nonnegative();
 const token = z.int().nonnegative();
@@ -180,9 +183,12 @@ export type WhisperDescriptor = DescriptorOf<'whisper'>;
 export type FrameDescriptor = DescriptorOf<'ctc' | 'transducer'>;
 export type DeviceName = Descriptor['devices'][number];
 
+const ROWS_ON_GPU = 16;
+
 /** Windows that a thread decodes concurrently. */
-export function rowsOf(descriptor: Descriptor): number {
-  return descriptor.architecture === 'whisper' ? descriptor.recipe.rows : 1;
+export function rowsOf(descriptor: Descriptor, device: DeviceName): number {
+  if (descriptor.architecture !== 'whisper') return 1;
+  return device === 'cuda' ? ROWS_ON_GPU : descriptor.recipe.rows;
 }
 
 /** ISO codes of the languages that a model recognises. */

@@ -89,7 +89,7 @@ export async function openPool({
   rows: askedRows,
 }: PoolOptions): Promise<Pool> {
   const descriptor = descriptorOf(models.whisper);
-  const rows = askedRows ?? rowsOf(descriptor);
+  const rows = askedRows ?? rowsOf(descriptor, device);
   const others = Object.fromEntries(Object.entries(folders).map(([name, folder]) => [name, { folder, descriptor: descriptorOf(folder) }]));
   const memory = memoryOf(descriptor, others, readMachine(), device, asked);
   const { threads, othersBytes } = memory;

@@ -109,7 +109,7 @@ export function recognise({
 /** Opens a model that is loaded on demand: on the device of the resident one if it can run there. */
 async function openOther({ folder, descriptor }: OtherModel): Promise<Recogniser> {
   const device = descriptor.devices.includes(data.device) ? data.device : 'cpu';
-  const opened = await openRecogniser({ folder, descriptor, device, rows: rowsOf(descriptor), interleaver });
+  const opened = await openRecogniser({ folder, descriptor, device, rows: rowsOf(descriptor, device), interleaver });
   return inParts(opened, windowSeconds(descriptor));
 }
 

@@ -17,7 +17,7 @@ fi
 
 names=
 for checkpoint in "$@"; do
-  name=$(basename "$checkpoint")
+  name=$(basename "$checkpoint")-$variant
   "$longhand" models import "$checkpoint" --name "$name" --variant "$variant" --no-check >&2
   names="$names $name"
 done

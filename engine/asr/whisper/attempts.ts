@@ -4,8 +4,8 @@ import { speechBetween } from '../speech.ts';
 import { isCertain } from './coverage.ts';
 import type { Decoder } from './decode.ts';
 import type { DecodeRequest, DecodeResult, DecodingOptions } from './decode-job.ts';
-import { encode } from './encode.ts';
-import { knownLanguage, type Whisper } from './model.ts';
+import { encode, unencoded } from './encode.ts';
+import { type AnyWhisper, knownLanguage } from './model.ts';
 import { isInvented, isPoor, isSuspicious, isWordless, loop } from './quality.ts';
 import {
   BEAM_SIZE,
@@ -31,7 +31,7 @@ const SAMPLED: DecodingOptions[] = [
 
 /** Model, tokenizer and decoder of a thread that recognises speech. */
 export interface Recogniser {
-  model: Whisper;
+  model: AnyWhisper;
   tokenizer: Tokenizer;
   decoder: Decoder;
 }
@@ -102,7 +102,7 @@ export async function decodeWell(
   const fast: DecodeRequest = {
     file: request.job,
     options: timed,
-    source: (into) => encode(request, model, into),
+    source: async (into) => ('loop' in model ? unencoded(request, model) : encode(request, model, into)),
     language: request.language === 'auto' ? null : knownLanguage(facts, request.language),
     expected: request.expected === null ? null : knownLanguage(facts, request.expected),
     prompt: [],

@@ -1,11 +1,4 @@
-import { type Feeds, type Fetches, int64, type Tensor, tensor } from '../../runtime/session.ts';
-import { Cache } from './cache.ts';
 import type { Encoded, Source } from './decode-job.ts';
-import type { Whisper } from './model.ts';
-
-const SPARE_COPIES = 2; // copies of encoder outputs kept for reuse: each takes 10 MB for base, 74 MB for medium
-
-type Numbers = Float32Array | Int8Array | Uint8Array | Uint16Array;
 
 /** The decoder's prediction of the next token per row, before any rule; valid until the next step. */
 export interface Prediction {
@@ -22,178 +15,33 @@ export interface Prediction {
 }
 
 /**
- * How much of the text logits to compute: `special` omits them, which saves 50 % of the time of a single row; `logits` returns all of them.
+ * How much of a row's prediction is needed: `nothing`, for a token that another one follows in any case; `special` omits the text logits,
+ * which saves 50 % of the time of a single row; `logits` returns all of them.
  */
-export type Detail = 'special' | 'text' | 'logits';
+export type Detail = 'nothing' | 'special' | 'text' | 'logits';
 
-/** Values of all rows, contiguous; `dims` without the rows. */
-interface Store {
-  data: Numbers;
-  dims: readonly number[];
-  type: Tensor['type'];
-}
-
-/**
- * Memory of the rows decoded together: contiguous, each with its own position, so that a finished row can leave and another one join at any
- * step. onnxruntime writes into this memory directly: nothing large is allocated per window or step.
- */
-export class Batch {
+/** The rows decoded together: a finished row can leave and another one join at any step. */
+export interface Batch {
   readonly capacity: number;
-  size = 0;
-  readonly #model: Whisper;
-  readonly #cache: Cache;
-  readonly #cross = new Map<string, Store>(); // encoder outputs
-  readonly #results = new Map<string, Store>(); // outputs of a step
-  readonly #outputs: readonly string[];
-  readonly #spare: Encoded[] = [];
-
-  constructor(model: Whisper, capacity: number) {
-    this.#model = model;
-    this.capacity = capacity;
-    this.#cache = new Cache(model.facts, model.buckets, capacity);
-    this.#outputs = ['textId', 'textMax', 'textLse', 'special', 'align', ...this.#cache.names.map((name) => `n${name}`)];
-  }
-
+  readonly size: number;
+  /** Predictions were made ahead of their tokens: no row can join without delaying the others. */
+  readonly ahead: boolean;
   /** Adds a window and returns its row. */
-  async add(source: Source): Promise<number> {
-    const row = this.size;
-    if (row >= this.capacity) throw new Error(`Cannot add a row: the batch holds ${row} of ${this.capacity} already`);
-    const into = this.#cross.size ? this.#encoded(row) : undefined;
-    const encoded = await source(into);
-    if (encoded !== into) this.#copyIn(encoded, row);
-    this.#cache.rewind(row, 0);
-    return this.size++;
-  }
-
-  /** A copy of the encoder outputs of a row's window, for adding it again, until released: 10 MB for base. */
-  encoded(row: number): Encoded {
-    const views = Object.entries(this.#encoded(row));
-    const spare = this.#spare.pop();
-    if (!spare)
-      return Object.fromEntries(views.map(([name, { type, data, dims }]) => [name, tensor(type, (data as Numbers).slice(), dims)]));
-    for (const [name, { data }] of views) (spare[name]!.data as Numbers).set(data as never);
-    return spare;
-  }
-
+  add(source: Source): Promise<number>;
+  /** What `source` of a row's window returned, for adding it again, until released. */
+  encoded(row: number): Encoded;
   /** Returns the memory of `encoded` for reuse. */
-  release(encoded: Encoded): void {
-    if (this.#spare.length < SPARE_COPIES) this.#spare.push(encoded);
-  }
-
-  /** Adds a copy of a row: window, cache and position. */
-  fork(source: number): number {
-    const row = this.size++;
-    this.#copyWindow(source, row);
-    this.#cache.copy(source, row);
-    return row;
-  }
-
-  /** Copies the cache of `source` to `row`; both have the same window. */
-  follow(row: number, source: number): void {
-    this.#cache.copy(source, row);
-  }
-
-  /** Drops the positions of a row from `position` on. */
-  rewind(row: number, position: number): void {
-    this.#cache.rewind(row, position);
-  }
-
-  /** Drops the latest positions of a row. */
-  retreat(row: number, count: number): void {
-    this.#cache.retreat(row, count);
-  }
-
+  release(encoded: Encoded): void;
+  /** Adds a copy of a row: its window and its tokens. */
+  fork(source: number): number;
+  /** Copies the tokens of `source` to `row`; both have the same window. */
+  follow(row: number, source: number): void;
+  /** Drops the latest tokens of a row. */
+  retreat(row: number, count: number): void;
   /** Removes a row; the last row moves to its place. */
-  remove(row: number): void {
-    const last = --this.size;
-    if (row !== last) {
-      this.#copyWindow(last, row);
-      this.#cache.copy(last, row);
-    }
-    this.#cache.shrink(this.size);
-  }
-
-  /** Runs the decoder on one new token per row and stores the new cache entries. */
-  step(tokens: readonly number[], detail: Detail): Promise<Prediction> {
-    return this.#run(0, this.size, tokens, 1, detail);
-  }
-
-  /** Runs the decoder on several tokens of one row: a prompt. */
-  prefill(row: number, tokens: readonly number[], detail: Detail): Promise<Prediction> {
-    return this.#run(row, 1, tokens, tokens.length, detail);
-  }
-
-  async #run(first: number, rows: number, tokens: readonly number[], length: number, detail: Detail): Promise<Prediction> {
-    this.#cache.grow(first, rows, length, Math.max(this.size, first + rows));
-    const feeds = this.#feeds(first, rows, tokens, length);
-    feeds.asked = everyOf(detail === 'special' ? 0 : rows);
-    const output = await this.#model.decoder.run(feeds, this.#fetches(rows, length, detail));
-    if (length === 1 && detail !== 'special') this.#keep(output, rows);
-    this.#cache.append(first, rows, length, output);
-    const prediction: Record<string, unknown> = {};
-    for (const [name, tensor] of Object.entries(output)) prediction[name] = tensor.data;
-    return prediction as unknown as Prediction;
-  }
-
-  #feeds(first: number, rows: number, tokens: readonly number[], length: number): Feeds {
-    const { feeds, positions } = this.#cache.feeds(first, rows, length);
-    feeds.tokens = int64(BigInt64Array.from(tokens, BigInt), [rows, length]);
-    feeds.pos = int64(positions, [rows, length]);
-    return Object.assign(feeds, this.#views(this.#cross, first, rows));
-  }
-
-  /** Output buffers of a step, reused every time; onnxruntime allocates unknown outputs and those of a prompt. */
-  #fetches(rows: number, length: number, detail: Detail): Fetches {
-    const known = length === 1 && detail !== 'special' ? this.#views(this.#results, 0, rows) : {};
-    return Object.fromEntries([...this.#outputs, ...(detail === 'logits' ? ['text'] : [])].map((name) => [name, known[name] ?? null]));
-  }
-
-  /** Allocates buffers for outputs seen for the first time. */
-  #keep(output: Record<string, Tensor>, rows: number): void {
-    for (const [name, { data, dims, type }] of Object.entries(output)) {
-      if (type !== 'float32' || this.#results.has(name)) continue;
-      this.#results.set(name, { data: new Float32Array((data.length / rows) * this.capacity), dims: dims.slice(1), type });
-    }
-  }
-
-  #encoded(row: number): Encoded {
-    return this.#views(this.#cross, row, 1);
-  }
-
-  /** Views of rows [first, first + rows), without a copy. */
-  #views(stores: ReadonlyMap<string, Store>, first: number, rows: number): Record<string, Tensor> {
-    const views: Record<string, Tensor> = {};
-    for (const [name, { data, dims, type }] of stores) {
-      const each = data.length / this.capacity;
-      views[name] = tensor(type, data.subarray(first * each, (first + rows) * each), [rows, ...dims]);
-    }
-    return views;
-  }
-
-  #copyIn(encoded: Encoded, row: number): void {
-    for (const name of this.#model.cross) {
-      const { dims, type } = encoded[name]!;
-      const data = encoded[name]!.data as Numbers;
-      let store = this.#cross.get(name);
-      if (!store) {
-        const make = data.constructor as new (length: number) => Numbers;
-        store = { data: new make(data.length * this.capacity), dims: dims.slice(1), type };
-        this.#cross.set(name, store);
-      }
-      store.data.set(data as never, row * data.length);
-    }
-  }
-
-  #copyWindow(from: number, to: number): void {
-    for (const { data } of this.#cross.values()) {
-      const each = data.length / this.capacity;
-      data.copyWithin(to * each, from * each, (from + 1) * each);
-    }
-  }
-}
-
-/** 0, 1 … */
-function everyOf(rows: number): Tensor {
-  const numbers = BigInt64Array.from(Array(rows).keys(), BigInt);
-  return int64(numbers, [rows]);
+  remove(row: number): void;
+  /** Adds a token to each row and predicts the next. `details`: what is needed, per row. */
+  step(tokens: readonly number[], details: readonly Detail[]): Promise<Prediction>;
+  /** Adds several tokens to one row, which is all that the result has: a prompt. */
+  prefill(row: number, tokens: readonly number[], detail: Detail): Promise<Prediction>;
 }

@@ -1,14 +1,16 @@
 import { DecodeQueue, type Interleaver } from '../../runtime/scheduler.ts';
 import { languageOf } from '../language.ts';
 import { AttentionStore } from './attention-store.ts';
-import { Batch, type Prediction } from './batch.ts';
+import type { Batch, Detail, Prediction } from './batch.ts';
 import { advance, best } from './beam.ts';
 import { allowed } from './constraints.ts';
 import { type DecodeJob, type DecodeRequest, type DecodeResult, type Hypothesis, instructions, leftWindow } from './decode-job.ts';
 import { detectLanguage } from './language-detection.ts';
+import { LoopBatch } from './loop-batch.ts';
 import { beyondSpeech, loopCut, repeats } from './loops.ts';
-import type { Whisper } from './model.ts';
+import type { AnyWhisper } from './model.ts';
 import { corrected, generator, greedy, logitsOf, sample, weigh } from './sampling.ts';
+import { StepBatch } from './step-batch.ts';
 import { noteMissed } from './vocabulary.ts';
 
 const RESERVED_ROWS = 1; // rows reserved for first windows, so that a short recording need not wait for a row of a long one
@@ -28,7 +30,7 @@ interface Pending extends DecodeRequest {
 export class Decoder {
   /** Batch size for one file: at least the beam size. */
   readonly capacity: number;
-  readonly #model: Whisper;
+  readonly #model: AnyWhisper;
   readonly #interleaver: Interleaver | undefined;
   readonly #batch: Batch;
   readonly #waiting: DecodeQueue<Pending>;
@@ -38,11 +40,12 @@ export class Decoder {
   #running = false;
 
   /** Decodes `capacity` rows together, and one more for first windows. `interleaver` is notified of work and of every step. */
-  constructor(model: Whisper, capacity: number, interleaver?: Interleaver) {
+  constructor(model: AnyWhisper, capacity: number, interleaver?: Interleaver) {
     this.#model = model;
     this.#interleaver = interleaver;
     this.capacity = capacity;
-    this.#batch = new Batch(model, capacity + RESERVED_ROWS);
+    const rows = capacity + RESERVED_ROWS;
+    this.#batch = 'loop' in model ? new LoopBatch(model, rows) : new StepBatch(model, rows);
     this.#waiting = new DecodeQueue(interleaver);
   }
 
@@ -87,6 +90,7 @@ export class Decoder {
   }
 
   #next(): Pending | null {
+    if (this.#batch.ahead) return null;
     let used = this.#rows.length;
     for (const job of this.#owners.keys()) used += job.options.beamSize - this.#rows.filter((row) => row.job === job).length;
     const room = (first?: boolean) => (first ? this.#batch.capacity : this.capacity) - used;
@@ -105,7 +109,7 @@ export class Decoder {
       const { facts } = this.#model;
       const number = await this.#batch.add(request.source);
       const opening = request.prompt.length ? [facts.startOfPrevious, ...request.prompt] : [];
-      if (opening.length) await this.#batch.prefill(number, opening, 'special');
+      if (opening.length) await this.#batch.prefill(number, opening, 'nothing');
       const { file, options, speech, vocabulary } = request;
       const prediction = await this.#batch.prefill(number, [facts.startOfTranscript], facts.languages.size ? 'special' : 'text');
       const detection = detectLanguage(prediction, facts);
@@ -152,7 +156,7 @@ export class Decoder {
   async #step(): Promise<void> {
     const rows = [...this.#rows];
     const feed = rows.map((row) => row.feed);
-    this.#choose(rows, await this.#batch.step(feed, rows.some(needsLogits) ? 'logits' : 'text'));
+    this.#choose(rows, await this.#batch.step(feed, rows.map(detailOf)));
   }
 
   /** Advances `rows` by one token, in the order of `prediction`. */
@@ -240,11 +244,11 @@ export class Decoder {
 }
 
 /**
- * Whether choosing the next token requires all text logits: for beam search, sampling or a vocabulary, or without timestamps, where some
- * text may not come first.
+ * What choosing the next token requires. All text logits: for beam search, sampling or a vocabulary, or without timestamps, where some text
+ * may not come first.
  */
-function needsLogits({ job: { options, vocabulary }, tokens, ahead }: Hypothesis): boolean {
-  return (
-    ahead.length === 0 && (options.beamSize > 1 || options.temperature > 0 || !!vocabulary || (tokens.length === 0 && !options.timestamps))
-  );
+function detailOf({ job: { options, vocabulary }, tokens, ahead }: Hypothesis): Detail {
+  if (ahead.length) return 'nothing';
+  const all = options.beamSize > 1 || options.temperature > 0 || !!vocabulary || (tokens.length === 0 && !options.timestamps);
+  return all ? 'logits' : 'text';
 }

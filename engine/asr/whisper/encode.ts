@@ -1,8 +1,8 @@
-import { float32, tensor } from '../../runtime/session.ts';
+import { float32, type Tensor, tensor } from '../../runtime/session.ts';
 import { SAMPLE_RATE, type Span } from '../../types.ts';
 import type { Encoded } from './decode-job.ts';
 import { FRAME_SAMPLES, foldedFrames, MARGIN_SAMPLES } from './frames.ts';
-import { type Facts, type Whisper, WINDOW_STEPS } from './model.ts';
+import { type AnyWhisper, type Facts, type Whisper, type WhisperLoop, WINDOW_STEPS } from './model.ts';
 
 const QUIET_RMS = 10 ** (-50 / 20); // RMS below which a window is amplified
 const AMPLIFIED_RMS = 10 ** (-28 / 20);
@@ -12,8 +12,8 @@ const MIN_STEPS = 1000; // steps, padding included: with 750, more words are hal
 const STEP_UNIT = 50; // granularity of the encoder, steps
 const FRAMES_PER_STEP = 2;
 
-const soundFor = new WeakMap<Whisper, Float32Array>();
-const framesFor = new WeakMap<Whisper, Float32Array>();
+const soundFor = new WeakMap<AnyWhisper, Float32Array>();
+const framesFor = new WeakMap<AnyWhisper, Float32Array>();
 const heardBy = new WeakMap<Whisper, Encoded>(); // buffers for the outputs of a partial window: 10 MB for base
 
 interface Sound {
@@ -27,13 +27,10 @@ interface Sound {
  * padding, and the missing keys are masked for the decoder: 10 % faster for full windows, 33 % for a short recording.
  * @param into memory for the encoder's outputs, returned with it
  */
-export async function encode({ samples, speech }: Sound, model: Whisper, into?: Encoded): Promise<Encoded> {
+export async function encode(sound: Sound, model: Whisper, into?: Encoded): Promise<Encoded> {
   const { unheardSum } = model.layout;
-  const steps = unheardSum === null ? WINDOW_STEPS : stepsHeard(samples.length, model.facts);
-  const sound = soundOf(samples, speech, steps, model);
-  const memory = roomOf(framesFor, model, FRAMES_PER_STEP * WINDOW_STEPS * FRAME_SAMPLES);
-  const frames = foldedFrames(sound, model.facts.samplesPerStep / FRAMES_PER_STEP, memory);
-  const feeds = { frames: float32(frames, [1, 4, FRAMES_PER_STEP * steps, FRAME_SAMPLES / 4]) };
+  const steps = unheardSum === null ? WINDOW_STEPS : stepsHeard(sound.samples.length, model.facts);
+  const feeds = { frames: framesOf(sound, steps, model) };
   if (steps === WINDOW_STEPS || unheardSum === null) {
     const said = await model.encoder.run(feeds, into);
     return into ?? said;
@@ -45,8 +42,22 @@ export async function encode({ samples, speech }: Sound, model: Whisper, into?: 
   return filledUp(said, into ?? roomFor(model, WINDOW_STEPS), model.facts, unheardSum);
 }
 
+/** One window for a model that encodes and decodes in one call: its frames. */
+export function unencoded(sound: Sound, model: WhisperLoop): Encoded {
+  const { data, dims } = framesOf(sound, WINDOW_STEPS, model);
+  return { frames: float32((data as Float32Array).slice(), dims) };
+}
+
+/** The encoder's input of a number of steps; valid until the next window of the same model. */
+function framesOf({ samples, speech }: Sound, steps: number, model: AnyWhisper): Tensor {
+  const sound = soundOf(samples, speech, steps, model);
+  const memory = roomOf(framesFor, model, FRAMES_PER_STEP * WINDOW_STEPS * FRAME_SAMPLES);
+  const frames = foldedFrames(sound, model.facts.samplesPerStep / FRAMES_PER_STEP, memory);
+  return float32(frames, [1, 4, FRAMES_PER_STEP * steps, FRAME_SAMPLES / 4]);
+}
+
 /** The samples of a number of steps, padded with silence and amplified if quiet, between margins. */
-function soundOf(samples: Float32Array, speech: readonly Span[], steps: number, model: Whisper): Float32Array {
+function soundOf(samples: Float32Array, speech: readonly Span[], steps: number, model: AnyWhisper): Float32Array {
   const { samplesPerStep } = model.facts;
   const length = steps * samplesPerStep;
   const sound = roomOf(soundFor, model, WINDOW_STEPS * samplesPerStep + 2 * MARGIN_SAMPLES).subarray(0, length + 2 * MARGIN_SAMPLES);
@@ -59,7 +70,7 @@ function soundOf(samples: Float32Array, speech: readonly Span[], steps: number, 
 }
 
 /** A thread's buffer for the encoder's input, sized for the longest window; a thread encodes one window at a time. */
-function roomOf(rooms: WeakMap<Whisper, Float32Array>, model: Whisper, length: number): Float32Array {
+function roomOf(rooms: WeakMap<AnyWhisper, Float32Array>, model: AnyWhisper, length: number): Float32Array {
   const room = rooms.get(model) ?? new Float32Array(length);
   rooms.set(model, room);
   return room;

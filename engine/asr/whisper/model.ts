@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Thresholds, WhisperDescriptor } from '../../../models/descriptor.ts';
+import { LOOP, type Thresholds, type WhisperDescriptor } from '../../../models/descriptor.ts';
 import { type Device, openSession, type Session } from '../../runtime/session.ts';
 
 /** Attention frames of a window, as the decoder always gets them. The encoder processes less of the padding: encode.ts. */
@@ -35,7 +36,7 @@ export interface Facts {
   thresholds: Thresholds;
 }
 
-/** A Whisper model loaded on one thread. */
+/** A Whisper model loaded on one thread that encodes a window in one call and decodes a token in each further one. */
 export interface Whisper {
   facts: Facts;
   encoder: Session;
@@ -49,6 +50,15 @@ export interface Whisper {
   close(): Promise<void>;
 }
 
+/** A Whisper model loaded on one thread that encodes and decodes in one call, for GPUs: keys and values never leave their memory. */
+export interface WhisperLoop {
+  facts: Facts;
+  loop: Session;
+  close(): Promise<void>;
+}
+
+export type AnyWhisper = Whisper | WhisperLoop;
+
 /**
  * Opens encoder and decoder of a built model folder. Throws if a file or the requested device is missing, or the model does not support the
  * device. `profile` is a folder for the profiles of SessionOptions.
@@ -59,11 +69,7 @@ export async function openWhisper(
   options: { device?: Device; profile?: string } = {},
 ): Promise<Whisper> {
   const { device = 'cpu', profile } = options;
-  if (!descriptor.devices.includes(device)) {
-    const { name, variant, devices } = descriptor;
-    const remedy = `import the checkpoint again with --variant ${device === 'cpu' ? 'int8' : 'float16'}`;
-    throw new Error(`Cannot run ${name} on ${device}: its ${variant} models are for ${devices.join(', ')}; ${remedy}`);
-  }
+  checkDevice(descriptor, device);
   const each = (name: string) => ({ device, profile: profile && join(profile, name), arena: true });
   const encoder = await openSession(join(folder, 'encoder.onnx'), each('encoder'));
   const decoder = await openSession(join(folder, 'decoder.onnx'), each('decoder'));
@@ -79,6 +85,21 @@ export async function openWhisper(
       await decoder.close();
     },
   };
+}
+
+/** Opens the graph of a built model folder that encodes and decodes in one call. Throws as `openWhisper`. */
+export async function openLoop(folder: string, descriptor: WhisperDescriptor, device: Device): Promise<WhisperLoop> {
+  checkDevice(descriptor, device);
+  const path = join(folder, LOOP);
+  if (!existsSync(path)) throw new Error(`Cannot run ${descriptor.name} on ${device}: ${path} is missing; import the checkpoint again`);
+  const loop = await openSession(path, { device, arena: true });
+  return { facts: factsOf(descriptor), loop, close: () => loop.close() };
+}
+
+function checkDevice({ name, variant, devices }: WhisperDescriptor, device: Device): void {
+  if (devices.includes(device)) return;
+  const remedy = `import the checkpoint again with --variant ${device === 'cpu' ? 'int8' : 'float16'}`;
+  throw new Error(`Cannot run ${name} on ${device}: its ${variant} models are for ${devices.join(', ')}; ${remedy}`);
 }
 
 /** Length of the longest window, seconds. */

@@ -1,15 +1,15 @@
 import type { OpenRecogniser } from '../recogniser.ts';
 import { Decoder } from './decode.ts';
-import { openWhisper } from './model.ts';
+import { openLoop, openWhisper } from './model.ts';
 import { recognise } from './recognise.ts';
 import { openTokenizer } from './tokenizer.ts';
 
 /** Whisper behind the recogniser interface. */
 export const openWhisperRecogniser: OpenRecogniser<'whisper'> = async ({ folder, descriptor, device, rows, interleaver }) => {
-  const model = await openWhisper(folder, descriptor, { device });
+  const model = await (device === 'cuda' ? openLoop(folder, descriptor, device) : openWhisper(folder, descriptor, { device }));
   const parts = { model, tokenizer: await openTokenizer(folder), decoder: new Decoder(model, rows, interleaver) };
   return {
-    device: model.encoder.device,
+    device: ('loop' in model ? model.loop : model.encoder).device,
     recognise: (request, check) => recognise(request, parts, check),
     close: () => model.close(),
   };

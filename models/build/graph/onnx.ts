@@ -1,9 +1,9 @@
 import protobuf from 'protobufjs';
 
 /** ONNX numbers of element types. */
-export const ELEMENT = { float32: 1, uint8: 2, int8: 3, int64: 7, float16: 10 } as const;
+export const ELEMENT = { float32: 1, uint8: 2, int8: 3, int64: 7, bool: 9, float16: 10 } as const;
 export type Element = keyof typeof ELEMENT;
-const BYTES: Record<Element, number> = { float32: 4, uint8: 1, int8: 1, int64: 8, float16: 2 };
+const BYTES: Record<Element, number> = { float32: 4, uint8: 1, int8: 1, int64: 8, bool: 1, float16: 2 };
 
 /** A weight. `load` is called once, when it is written: a model is never held in memory whole. */
 export interface Constant {
@@ -20,7 +20,7 @@ export interface Port {
   dims: (number | string)[];
 }
 
-/** Subgraph of a Scan node. It may use every tensor defined before the node. */
+/** Subgraph of a Scan or Loop node. It may use every tensor defined before the node. */
 export interface Body {
   nodes: Node[];
   inputs: Port[];

@@ -3,13 +3,14 @@ import { createReadStream } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { type Recipe, writeDescriptor } from '../../descriptor.ts';
+import { LOOP, type Recipe, writeDescriptor } from '../../descriptor.ts';
 import { recipeFor } from '../../recipes/recipes.ts';
 import { createGraph, type Variant } from '../graph/graph.ts';
 import { checkSizes, dimensionsOf, isInt8, readConfig, readGeneration } from './config.ts';
 import { addDecoder } from './decoder.ts';
 import { describe } from './describe.ts';
 import { addEncoder } from './encoder.ts';
+import { addLoop } from './loop.ts';
 import { Checkpoint, shardsOf } from './safetensors.ts';
 import { equalised, smoothed } from './smooth.ts';
 import { type WrittenFile, weightBytes, writeModel } from './write.ts';
@@ -36,7 +37,7 @@ export interface BuildOptions {
 const COPIED = ['config.json', 'generation_config.json', 'tokenizer.json', 'tokenizer_config.json', 'preprocessor_config.json', 'LICENSE'];
 
 /**
- * Builds `encoder.onnx` and `decoder.onnx` in the folder `to` from a Whisper checkpoint folder in Hugging Face's layout (config.json,
+ * Builds `encoder.onnx` and `decoder.onnx`, and for GPUs `loop.onnx`, in the folder `to` from a Whisper checkpoint folder in Hugging Face's layout (config.json,
  * tokenizer.json, model.safetensors or its shards) of any size, copies what the ASR model needs besides, and describes the result in
  * `model.json`. Holds one weight at a time. Returns the graph files with their checksums.
  */
@@ -58,12 +59,15 @@ export async function build(from: string, to: string, options: BuildOptions): Pr
     addEncoder(encoder, dimensions, recipe);
     const decoder = createGraph(weights, variant, recipe.scales.rowwise);
     addDecoder(decoder, dimensions, recipe);
-    const total = weightBytes(encoder) + weightBytes(decoder);
+    const loop = createGraph(weights, variant, recipe.scales.rowwise);
+    if (variant === 'float16') addLoop(loop, dimensions, recipe);
+    const total = weightBytes(encoder) + weightBytes(decoder) + weightBytes(loop);
     let done = 0;
     const onBytes = (bytes: number) => options.onProgress?.((done += bytes) / total);
     const write = { onBytes, signal, inlineLimit: options.inlineLimit };
     const encoderFiles = await writeModel(join(to, 'encoder.onnx'), encoder, write);
     const files = [...encoderFiles, ...(await writeModel(join(to, 'decoder.onnx'), decoder, write))];
+    if (variant === 'float16') files.push(...(await writeModel(join(to, LOOP), loop, write)));
     const { name = basename(to), licence = 'unknown', source = from, createdAt } = options;
     const about = { name, licence, source, variant, createdAt };
     const made = {

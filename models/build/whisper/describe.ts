@@ -1,4 +1,4 @@
-import { INTERFACE, type Recipe, type WhisperDescriptor } from '../../descriptor.ts';
+import { INTERFACE, LOOP, type Recipe, type WhisperDescriptor } from '../../descriptor.ts';
 import { rowBytes, threadBytes } from '../../memory.ts';
 import { rowsFor } from '../../recipes/default.ts';
 import { SAMPLE_RATE } from '../../sample-rate.ts';
@@ -52,7 +52,7 @@ export function describe(
   };
   const row = rowBytes(shape);
   const rows = Math.min(recipe.rows, rowsFor(row));
-  const weights = files.reduce((sum, { name, bytes }) => sum + (name.includes('.onnx') ? bytes : 0), 0);
+  const weights = files.reduce((sum, { name, bytes }) => sum + (name.includes('.onnx') && !name.startsWith(LOOP) ? bytes : 0), 0); // loop.onnx has the same again
   const whole = { ...shape, recipe: { ...recipe, rows } };
   return {
     ...about,

@@ -2,7 +2,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { Batch } from '../../../../engine/asr/whisper/batch.ts';
 import { allowed } from '../../../../engine/asr/whisper/constraints.ts';
 import { Decoder } from '../../../../engine/asr/whisper/decode.ts';
 import { type DecodeResult, type DecodingOptions, instructions } from '../../../../engine/asr/whisper/decode-job.ts';
@@ -10,6 +9,7 @@ import { encode } from '../../../../engine/asr/whisper/encode.ts';
 import { openWhisper, type Whisper } from '../../../../engine/asr/whisper/model.ts';
 import { loop } from '../../../../engine/asr/whisper/quality.ts';
 import { logitsOf, lseOf } from '../../../../engine/asr/whisper/sampling.ts';
+import { StepBatch } from '../../../../engine/asr/whisper/step-batch.ts';
 import { build } from '../../../../models/build/whisper/build.ts';
 import { readWhisper } from '../../../../models/descriptor.ts';
 import { SHAPES, writeCheckpoint } from '../../../models/checkpoint.ts';
@@ -57,7 +57,7 @@ function decoded(
 /** Reference implementation for one window: greedy search over all logits, with the prompt in one prefill and the constraints applied to each logit. */
 async function plainly(model: Whisper, seed: number, { timestamps }: DecodingOptions): Promise<{ tokens: number[]; logProbs: number[] }> {
   const { facts } = model;
-  const batch = new Batch(model, 1);
+  const batch = new StepBatch(model, 1);
   await batch.add(source(model, seed));
   const tokens: number[] = [];
   const logProbs: number[] = [];
@@ -71,7 +71,7 @@ async function plainly(model: Whisper, seed: number, { timestamps }: DecodingOpt
     tokens.push(token);
     logProbs.push(highest - lseOf(logits));
     if (tokens.length % 8 === 0 && loop(tokens.slice(-64))) break;
-    prediction = await batch.step([token], 'logits');
+    prediction = await batch.step([token], ['logits']);
   }
   return { tokens, logProbs };
 }

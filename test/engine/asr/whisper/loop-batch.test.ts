@@ -1,0 +1,110 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { Decoder } from '../../../../engine/asr/whisper/decode.ts';
+import type { DecodeRequest, DecodeResult, DecodingOptions } from '../../../../engine/asr/whisper/decode-job.ts';
+import { encode, unencoded } from '../../../../engine/asr/whisper/encode.ts';
+import { type AnyWhisper, openLoop, openWhisper, type WhisperLoop } from '../../../../engine/asr/whisper/model.ts';
+import { build } from '../../../../models/build/whisper/build.ts';
+import { readWhisper } from '../../../../models/descriptor.ts';
+import { SHAPES, type Shape, TALKING, writeCheckpoint } from '../../../models/checkpoint.ts';
+
+const home = mkdtempSync(join(tmpdir(), 'longhand-loop-'));
+t.teardown(() => rmSync(home, { recursive: true }));
+
+const SECONDS = 4;
+const NEVER = { suppress_tokens: [11, 12, 13], begin_suppress_tokens: [32, 256] };
+const LANGUAGES = { lang_to_id: { '<|en|>': 258, '<|de|>': 259 }, task_to_id: { translate: 260, transcribe: 261 } };
+const GREEDY: DecodingOptions = { timestamps: true, speechAware: false, beamSize: 1, temperature: 0 };
+const PLAIN: DecodingOptions = { ...GREEDY, timestamps: false };
+
+/** A tiny float16 model, opened on the CPU as on other devices and as on CUDA. */
+async function openBoth(name: string, shape: Shape, generation: object): Promise<{ steps: AnyWhisper; loop: WhisperLoop }> {
+  const from = join(home, `${name}-checkpoint`);
+  writeCheckpoint(from, shape, 'F16');
+  const path = join(from, 'generation_config.json');
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), ...generation }));
+  await build(from, join(home, name), { variant: 'float16' });
+  const descriptor = readWhisper(join(home, name));
+  const [steps, loop] = [await openWhisper(join(home, name), descriptor), await openLoop(join(home, name), descriptor, 'cpu')];
+  t.teardown(() => Promise.all([steps.close(), loop.close()]));
+  return { steps, loop };
+}
+
+function sound(seed: number): Float32Array {
+  return Float32Array.from({ length: SECONDS * 16000 }, (_, i) => Math.sin((i / 10) * (1 + seed / 3) + Math.sin(i / 700)) / 3);
+}
+
+type Job = Partial<DecodeRequest> & { seed: number; options: DecodingOptions };
+
+/** Decodes windows concurrently in a batch of three. */
+function decoded(model: AnyWhisper, jobs: readonly Job[]): Promise<DecodeResult[]> {
+  const decoder = new Decoder(model, 3);
+  const request = { file: 1, language: null, expected: null, prompt: [], speech: [{ start: 0, end: SECONDS }], check() {} };
+  return Promise.all(
+    jobs.map(({ seed, ...job }) => {
+      const window = { samples: sound(seed), speech: request.speech };
+      return decoder.decode({
+        ...request,
+        ...job,
+        source: async () => ('loop' in model ? unencoded(window, model) : encode(window, model)),
+      });
+    }),
+  );
+}
+
+/** The same model, which counts its calls. */
+function counting(model: WhisperLoop): { model: WhisperLoop; calls: () => number } {
+  let calls = 0;
+  const run: typeof model.loop.run = (...given) => {
+    calls++;
+    return model.loop.run(...given);
+  };
+  return { model: { ...model, loop: { ...model.loop, run } }, calls: () => calls };
+}
+
+const JOBS: Record<string, Job[]> = {
+  'with and without timestamps': [0, 1, 2, 3].map((seed) => ({ seed, options: seed % 2 ? PLAIN : GREEDY })),
+  'corrected by speech detection': [0, 1].map((seed) => ({ seed, options: { ...GREEDY, speechAware: true } })),
+  'past loops': [0, 1].map((seed) => ({ seed, options: { ...GREEDY, pastLoops: true } })),
+  'by beam search, beside a greedy row': [
+    { seed: 1, options: { ...GREEDY, beamSize: 2 } },
+    { seed: 2, options: GREEDY },
+  ],
+  'by sampling': [{ seed: 3, options: { ...PLAIN, temperature: 0.8 } }],
+  'behind a prompt': [{ seed: 2, options: GREEDY, prompt: [40, 41, 42] }],
+  'in a given language': [{ seed: 2, options: GREEDY, language: 'de' }],
+};
+
+for (const [name, generation, most] of [
+  ['multilingual', { ...NEVER, ...LANGUAGES }, Number.POSITIVE_INFINITY],
+  ['English-only', NEVER, 2],
+] as const) {
+  t.test(`A ${name} model that encodes and decodes in one call returns what one that is called for every token does`, async (t) => {
+    const { steps, loop } = await openBoth(name, SHAPES.plain!, generation);
+    for (const [how, jobs] of Object.entries(JOBS).slice(0, most)) {
+      const [wanted, found] = [await decoded(steps, jobs), await decoded(loop, jobs)];
+      for (const [i, result] of found.entries()) {
+        const own = wanted[i]!;
+        t.strictSame(result.tokens, own.tokens, `${how}, window ${i}`);
+        t.ok(result.tokens.length > 0);
+        t.strictSame([result.language, result.resumed, result.loops], [own.language, own.resumed, own.loops]);
+        t.ok(Math.abs(result.meanLogProb - own.meanLogProb) < 1e-3);
+        t.equal(result.attention.length, own.attention.length);
+        t.equal(result.attention[0]!.length, own.attention[0]!.length);
+      }
+    }
+  });
+}
+
+t.test('Windows decoded greedily take one call for each language detection and one for all their text', async (t) => {
+  const { loop } = await openBoth('talking', TALKING, { ...NEVER, ...LANGUAGES });
+  const { model, calls } = counting(loop);
+  const results = await decoded(
+    model,
+    [1, 2, 3].map((seed) => ({ seed, options: GREEDY })),
+  );
+  for (const { tokens } of results) t.ok(tokens.length > 50);
+  t.equal(calls(), 4);
+});

@@ -1,4 +1,10 @@
-import type { Encoded, Source } from './decode-job.ts';
+import type { Tensor } from '../../runtime/session.ts';
+
+/** The encoder's outputs for one window, by name. */
+export type Encoded = Record<string, Tensor>;
+
+/** Encodes a window, into the given memory if any, or returns earlier outputs. */
+export type Source = (into?: Encoded) => Promise<Encoded>;
 
 /** The decoder's prediction of the next token per row, before any rule; valid until the next step. */
 export interface Prediction {
@@ -28,7 +34,7 @@ export interface Batch {
   readonly ahead: boolean;
   /** Adds a window and returns its row. */
   add(source: Source): Promise<number>;
-  /** What `source` of a row's window returned, for adding it again, until released. */
+  /** The encoded window of a row, for adding it again, until released. */
   encoded(row: number): Encoded;
   /** Returns the memory of `encoded` for reuse. */
   release(encoded: Encoded): void;

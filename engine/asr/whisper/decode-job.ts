@@ -1,13 +1,7 @@
-import type { Tensor } from '../../runtime/session.ts';
 import type { Span } from '../../types.ts';
+import type { Detail, Encoded, Source } from './batch.ts';
 import type { Facts } from './model.ts';
 import type { Missed, Vocabulary } from './vocabulary.ts';
-
-/** The encoder's outputs for one window, by name. */
-export type Encoded = Record<string, Tensor>;
-
-/** Encodes a window, into the given memory if any, or returns earlier outputs. */
-export type Source = (into?: Encoded) => Promise<Encoded>;
 
 /** How a window is decoded. */
 export interface DecodingOptions {
@@ -119,4 +113,14 @@ export function instructions(facts: Facts, language: string, timestamps: boolean
 /** The result for a window that is left to another model: only its language. */
 export function leftWindow(detection: LanguageDetection, language: string): DecodeResult {
   return { ...detection, language, tokens: [], logProbs: [], attention: [], meanLogProb: 0, resumed: [], left: true };
+}
+
+/**
+ * Predictions that choosing the next token of a row requires. All text logits: for beam search, sampling or a vocabulary, or without timestamps, where some text
+ * may not come first.
+ */
+export function detailOf({ job: { options, vocabulary }, tokens, ahead }: Hypothesis): Detail {
+  if (ahead.length) return 'nothing';
+  const all = options.beamSize > 1 || options.temperature > 0 || !!vocabulary || (tokens.length === 0 && !options.timestamps);
+  return all ? 'logits' : 'text';
 }

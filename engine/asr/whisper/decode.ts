@@ -1,16 +1,23 @@
 import { DecodeQueue, type Interleaver } from '../../runtime/scheduler.ts';
 import { languageOf } from '../language.ts';
 import { AttentionStore } from './attention-store.ts';
-import type { Batch, Detail, Prediction } from './batch.ts';
+import type { Batch, Prediction } from './batch.ts';
 import { advance, best } from './beam.ts';
 import { allowed } from './constraints.ts';
-import { type DecodeJob, type DecodeRequest, type DecodeResult, type Hypothesis, instructions, leftWindow } from './decode-job.ts';
+import {
+  type DecodeJob,
+  type DecodeRequest,
+  type DecodeResult,
+  detailOf,
+  type Hypothesis,
+  instructions,
+  leftWindow,
+} from './decode-job.ts';
 import { detectLanguage } from './language-detection.ts';
-import { LoopBatch } from './loop-batch.ts';
 import { beyondSpeech, loopCut, repeats } from './loops.ts';
 import type { AnyWhisper } from './model.ts';
+import { openBatch } from './open-batch.ts';
 import { corrected, generator, greedy, logitsOf, sample, weigh } from './sampling.ts';
-import { StepBatch } from './step-batch.ts';
 import { noteMissed } from './vocabulary.ts';
 
 const RESERVED_ROWS = 1; // rows reserved for first windows, so that a short recording need not wait for a row of a long one
@@ -44,8 +51,7 @@ export class Decoder {
     this.#model = model;
     this.#interleaver = interleaver;
     this.capacity = capacity;
-    const rows = capacity + RESERVED_ROWS;
-    this.#batch = 'loop' in model ? new LoopBatch(model, rows) : new StepBatch(model, rows);
+    this.#batch = openBatch(model, capacity + RESERVED_ROWS);
     this.#waiting = new DecodeQueue(interleaver);
   }
 
@@ -241,14 +247,4 @@ export class Decoder {
     const last = this.#rows.pop()!;
     if (row < this.#rows.length) this.#rows[row] = last;
   }
-}
-
-/**
- * What choosing the next token requires. All text logits: for beam search, sampling or a vocabulary, or without timestamps, where some text
- * may not come first.
- */
-function detailOf({ job: { options, vocabulary }, tokens, ahead }: Hypothesis): Detail {
-  if (ahead.length) return 'nothing';
-  const all = options.beamSize > 1 || options.temperature > 0 || !!vocabulary || (tokens.length === 0 && !options.timestamps);
-  return all ? 'logits' : 'text';
 }

@@ -1,6 +1,5 @@
 import type { Tensor } from '../../runtime/session.ts';
-import type { Batch, Detail, Prediction } from './batch.ts';
-import type { Encoded, Source } from './decode-job.ts';
+import type { Batch, Detail, Encoded, Prediction, Source } from './batch.ts';
 import { type LoopRow, loopFeeds } from './loop-feeds.ts';
 import type { WhisperLoop } from './model.ts';
 
@@ -22,7 +21,7 @@ interface Row extends LoopRow {
 /**
  * A batch for a graph that encodes and decodes in one call, made for GPUs: keys and values never cross the bus, and one call predicts many
  * tokens. The graph chooses each token as the decoder would without corrections; where the decoder chooses another one, the predictions
- * behind it are dropped and the row is decoded anew from there. Rows have no state on the device.
+ * behind it are dropped and the row is decoded again from there. Rows have no state on the device.
  */
 export class LoopBatch implements Batch {
   readonly capacity: number;

@@ -1,5 +1,5 @@
 import { type Feeds, float32, int64, type Tensor } from '../../runtime/session.ts';
-import type { Encoded } from './decode-job.ts';
+import type { Encoded } from './batch.ts';
 import { type Facts, FORBIDDEN } from './model.ts';
 
 /** A row of a graph that encodes and decodes in one call: its window's frames and its tokens so far. */
@@ -65,7 +65,7 @@ function prefixes(rows: readonly LoopRow[]): Feeds {
 
 const NONE = -1;
 
-/** What the rules of timestamps need to know of a row: the tokens decoded are those behind the last instruction. */
+/** The state of a row for the rules of timestamps: decoded tokens are those behind the last instruction. */
 function historyOf(tokens: readonly number[], { endOfText, firstTimestamp, noTimestamps }: Facts) {
   const isInstruction = (token: number) => token >= endOfText && token < firstTimestamp;
   const decoded = tokens.slice(tokens.findLastIndex(isInstruction) + 1);

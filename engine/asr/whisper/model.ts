@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { LOOP, type Thresholds, type WhisperDescriptor } from '../../../models/descriptor.ts';
 import { type Device, openSession, type Session } from '../../runtime/session.ts';
@@ -90,9 +89,7 @@ export async function openWhisper(
 /** Opens the graph of a built model folder that encodes and decodes in one call. Throws as `openWhisper`. */
 export async function openLoop(folder: string, descriptor: WhisperDescriptor, device: Device): Promise<WhisperLoop> {
   checkDevice(descriptor, device);
-  const path = join(folder, LOOP);
-  if (!existsSync(path)) throw new Error(`Cannot run ${descriptor.name} on ${device}: ${path} is missing; import the checkpoint again`);
-  const loop = await openSession(path, { device, arena: true });
+  const loop = await openSession(join(folder, LOOP), { device, arena: true });
   return { facts: factsOf(descriptor), loop, close: () => loop.close() };
 }
 

@@ -1,7 +1,6 @@
 import { type Feeds, type Fetches, int64, type Tensor, tensor } from '../../runtime/session.ts';
-import type { Batch, Detail, Prediction } from './batch.ts';
+import type { Batch, Detail, Encoded, Prediction, Source } from './batch.ts';
 import { Cache } from './cache.ts';
-import type { Encoded, Source } from './decode-job.ts';
 import type { Whisper } from './model.ts';
 
 const SPARE_COPIES = 2; // copies of encoder outputs kept for reuse: each takes 10 MB for base, 74 MB for medium

@@ -8,7 +8,7 @@ export interface Chosen {
   token: string;
   /** 1 for rows that have ended, int64 [B]. */
   ended: string;
-  /** What the choice needs to know of the choices before it, int64 [B] each. */
+  /** Facts about the choices before it, int64 [B] each. */
   carried: (Port & { next: string })[];
 }
 

@@ -66,7 +66,7 @@ export function addLoop(g: Graph, model: ModelDimensions, recipe: Recipe): void 
   });
 }
 
-/** What a step passes on: onnxruntime takes dimensions of the same name for equal, and these grow. */
+/** Output of a step: onnxruntime takes dimensions of the same name for equal, and these grow. */
 function afterStep({ next, element, dims }: Carried): Port {
   return { name: next, element, dims: dims.map((dim) => (dim === 'Q' || dim === 'P' || dim === 'N' ? `${dim}_next` : dim)) };
 }

@@ -30,16 +30,19 @@ export function within(spans: readonly Span[], stretch: Span): Span[] {
   });
 }
 
+const LONGEST_SHARED_SECONDS = 1.2; // of a word on the border of a span that is replaced: longer ones are stretched (STRETCHED_MIN_SECONDS)
+
 /**
  * Replaces the words of a span by `heard`, relative to its start, if these are at least `times` as many. A word on the border of the span keeps its
- * time, and new words end where it begins, unless it covers most of the span: then it is shortened to the part outside.
+ * time, and new words end where it begins, unless it covers most of the span or more of it than a word takes: then it is shortened to the part
+ * outside.
  */
 export function replaced(words: readonly Spoken[], stretch: Span, heard: readonly Spoken[], times: number): Spoken[] {
   const middle = ({ start, end }: Spoken) => (start + end) / 2;
   const before = words.filter((word) => middle(word) < stretch.start);
   const after = words.filter((word) => middle(word) >= stretch.end);
   if (heard.length < times * (words.length - before.length - after.length)) return [...words];
-  const isMost = (seconds: number) => seconds > (stretch.end - stretch.start) / 2;
+  const isMost = (seconds: number) => seconds > Math.min(LONGEST_SHARED_SECONDS, (stretch.end - stretch.start) / 2);
   const [last, next] = [before.at(-1), after[0]];
   if (heard.length && last && isMost(last.end - stretch.start)) before[before.length - 1] = { ...last, end: stretch.start };
   if (heard.length && next && isMost(stretch.end - next.start)) after[0] = { ...next, start: stretch.end };

@@ -73,3 +73,8 @@ export function merged(spans: readonly Span[]): Span[] {
   }
   return joined;
 }
+
+/** Spans of which less than half lies within `others`: what is decoded once is not decoded a second time. */
+export function apart(spans: readonly Span[], others: readonly Span[]): Span[] {
+  return spans.filter(({ start, end }) => speechBetween(others, start, end) < (end - start) / 2);
+}

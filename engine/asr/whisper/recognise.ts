@@ -12,7 +12,7 @@ import { isCertain, leftOut, reliable, shorter, spanOf, wordlessSpans } from './
 import type { DecodeResult } from './decode-job.ts';
 import { withoutEchoes } from './duplicates.ts';
 import { type DoubtedPart, doubtedParts, sharesOf } from './mixed.ts';
-import { drawnOut, merged, thinStretches } from './omissions.ts';
+import { apart, drawnOut, merged, thinStretches } from './omissions.ts';
 import { loop, loopOfSegments, withoutGuesses, withoutLoops } from './quality.ts';
 import {
   MAX_RETRY_DEPTH,
@@ -50,9 +50,13 @@ async function hearAll(request: WindowRequest, recogniser: Recogniser, check: ()
   const parts = effort.spent ? [] : await inSeveralLanguages(request, decoded, doubted, recogniser, check, attempts);
   const heard = parts.length ? inParts(decoded, parts, request.speech) : decoded;
   const inside = parts.map(({ span }) => span);
-  const isOutside = ({ start, end }: Span) => speechBetween(inside, start, end) < (end - start) / 2;
+  const isOutside = (span: Span) => apart([span], inside).length > 0;
   const stretches = [
-    ...(effort.spent ? [] : thin.filter(isOutside).map((span) => ({ span, accurate: true }))),
+    ...(effort.spent
+      ? []
+      : apart(thin, missing)
+          .filter(isOutside)
+          .map((span) => ({ span, accurate: true }))),
     ...missing.filter(isOutside).map((span) => ({ span, accurate: request.accurate })),
   ].flatMap(({ span, accurate }) =>
     shorter(span, request.speech, levels, { longest, least: leastPart(effort) }).map((part) => ({ span: part, accurate })),
@@ -157,7 +161,7 @@ async function decodeWindow(request: WindowRequest, recogniser: Recogniser, chec
     words: toSound(words, levels),
     tried,
     missing: certain ? (stuck ? [spanOf(request.speech)] : rest) : [],
-    thin: stuck ? [] : merged([...thinStretches(kept.tokens, speech, facts), ...drawnOut(words, spoken)]), // if stuck, everything is decoded again
+    thin: merged([...thinStretches(kept.tokens, speech, facts), ...drawnOut(words, spoken)]),
     doubted:
       attempts.depth === 0 && request.language === 'auto' ? doubtedParts(result, request.speech, facts, request.leave !== undefined) : [],
     levels,

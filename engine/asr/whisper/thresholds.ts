@@ -43,7 +43,7 @@ export const SECOND_LANGUAGE_PROBABILITY = 0.1; // from here on the language of 
    synthetic instruments, a siren, humming and laughter that speech detection takes for speech at most 1 % (bench/certainty.ts). */
 export const CERTAIN_SPEECH_PROBABILITY = 0.98; // in a step of 0.1 s
 export const MIN_CERTAIN_SHARE = 0.3; // of such steps, from which on speech is certain
-export const MIN_MISSING_SECONDS = 1.5; // speech without words that is decoded again
+export const MIN_MISSING_SECONDS = 1; // speech without words that is decoded again
 export const MAX_UNCOVERED_TAIL_SECONDS = 0.5; // end-of-text is accepted up to here
 export const MAX_SKIPPED_SECONDS = 0.6; // speech that a new segment may skip
 export const MAX_OVERRIDES = 4; // corrections of the model's choices per decoding, plus one for each loop removed

@@ -119,3 +119,27 @@ t.test('replaced() shortens a word on the border that covers most of the span', 
   ]);
   t.strictSame(replaced([word(' a', 0, 20)], { start: 11, end: 17 }, [], 0), [word(' a', 0, 20)], 'nothing was heard');
 });
+
+t.test('replaced() shortens a word that reaches further into the span than a word takes, and keeps the time of others', async (t) => {
+  const word = (text: string, start: number, end: number) => ({ text, start, end, probability: 1 });
+  const heard = [word(' x', 0, 1), word(' y', 2, 3), word(' z', 3.5, 4.8)];
+  const stretch = { start: 5, end: 10 };
+  t.strictSame(replaced([word(' a', 7.6, 21)], stretch, heard, 1.3), [
+    word(' x', 5, 6),
+    word(' y', 7, 8),
+    word(' z', 8.5, 9.8),
+    word(' a', 10, 21),
+  ]);
+  t.strictSame(replaced([word(' a', 0, 7)], stretch, heard, 1.3), [
+    word(' a', 0, 5),
+    word(' x', 5, 6),
+    word(' y', 7, 8),
+    word(' z', 8.5, 9.8),
+  ]);
+  t.strictSame(replaced([word(' a', 9, 12)], stretch, heard, 1.3), [
+    word(' x', 5, 6),
+    word(' y', 7, 8),
+    word(' z', 8.5, 9),
+    word(' a', 9, 12),
+  ]);
+});

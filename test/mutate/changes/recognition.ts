@@ -235,8 +235,9 @@ export const RECOGNITION: Change[] = [
   ['engine/asr/whisper/quality.ts', 'if (loops === 0) return null;', ''],
   ['engine/asr/whisper/coverage.ts', 'text ? lookedAt(attention.slice(0, end), heads) : 0', 'lookedAt(attention.slice(0, end), heads)'],
   ['engine/asr/whisper/coverage.ts', 'loopOfSegments(result, facts) ?? loop(tokens)', 'loop(tokens)'],
-  ['engine/asr/whisper/recognise.ts', 'thin: stuck ? [] : merged', 'thin: merged'],
+  ['engine/asr/whisper/omissions.ts', '< (end - start) / 2);', '< end - start);'],
   ['engine/asr/whisper/recognise.ts', 'spent ? RETRY_PART_SECONDS : SHORTEST_PART_SECONDS', 'RETRY_PART_SECONDS'],
+  ['engine/asr/parts.ts', 'Math.min(LONGEST_SHARED_SECONDS, (stretch.end - stretch.start) / 2)', '(stretch.end - stretch.start) / 2'],
   ['engine/asr/parts.ts', 'next && isMost(stretch.end - next.start)', 'false'],
   ['engine/asr/parts.ts', 'last && isMost(last.end - stretch.start)', 'false'],
 ];

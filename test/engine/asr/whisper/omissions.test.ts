@@ -1,5 +1,5 @@
 import t from 'tap';
-import { drawnOut, merged, thinStretches } from '../../../../engine/asr/whisper/omissions.ts';
+import { apart, drawnOut, merged, thinStretches } from '../../../../engine/asr/whisper/omissions.ts';
 
 const FACTS = { firstTimestamp: 1000, tick: 0.02 };
 const at = (seconds: number, { firstTimestamp, tick } = FACTS) => firstTimestamp + Math.round(seconds / tick);
@@ -56,4 +56,19 @@ t.test('merged() joins overlapping spans', async (t) => {
     { start: 1, end: 7 },
     { start: 9, end: 10 },
   ]);
+});
+
+t.test('apart() keeps spans of which less than half lies within others', async (t) => {
+  const others = [
+    { start: 2, end: 6 },
+    { start: 8, end: 9 },
+  ];
+  const spans = [
+    { start: 0, end: 1 },
+    { start: 1, end: 4 },
+    { start: 5, end: 8 },
+    { start: 3, end: 9 },
+  ];
+  t.strictSame(apart(spans, others), [spans[0], spans[2]]);
+  t.strictSame(apart(spans, []), spans);
 });

@@ -240,4 +240,30 @@ export const RECOGNITION: Change[] = [
   ['engine/asr/parts.ts', 'Math.min(LONGEST_SHARED_SECONDS, (stretch.end - stretch.start) / 2)', '(stretch.end - stretch.start) / 2'],
   ['engine/asr/parts.ts', 'next && isMost(stretch.end - next.start)', 'false'],
   ['engine/asr/parts.ts', 'last && isMost(last.end - stretch.start)', 'false'],
+  ['engine/asr/whisper/loop-batch.ts', 'next?.after === token && ', 'next && '],
+  ['engine/asr/whisper/loop-batch.ts', 'const STEPS = 128;', 'const STEPS = 16;'],
+  [
+    'engine/asr/whisper/loop-feeds.ts',
+    'mask.fill(0, at * width + padding + 1,',
+    'mask.fill(0, at * width + 1,',
+    ['test/engine/asr/whisper/loop-batch.test.ts'],
+  ],
+  [
+    'engine/asr/whisper/loop-feeds.ts',
+    'timed: !tokens.includes(noTimestamps)',
+    'timed: true',
+    ['test/engine/asr/whisper/loop-batch.test.ts'],
+  ],
+  [
+    'models/build/whisper/choose.ts',
+    "pick(same, 'latest', op(g, 'Add', ['latest', id(1)]))",
+    "'latest'",
+    ['test/engine/asr/whisper/loop-batch.test.ts'],
+  ],
+  [
+    'models/build/whisper/choose.ts',
+    'pick(start, latestStart, ',
+    'pick(start, id(vocabulary), ',
+    ['test/engine/asr/whisper/loop-batch.test.ts'],
+  ],
 ];

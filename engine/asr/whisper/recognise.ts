@@ -50,14 +50,10 @@ async function hearAll(request: WindowRequest, recogniser: Recogniser, check: ()
   const parts = effort.spent ? [] : await inSeveralLanguages(request, decoded, doubted, recogniser, check, attempts);
   const heard = parts.length ? inParts(decoded, parts, request.speech) : decoded;
   const inside = parts.map(({ span }) => span);
-  const isOutside = (span: Span) => apart([span], inside).length > 0;
+  const sparse = effort.spent ? [] : apart(apart(thin, missing), inside);
   const stretches = [
-    ...(effort.spent
-      ? []
-      : apart(thin, missing)
-          .filter(isOutside)
-          .map((span) => ({ span, accurate: true }))),
-    ...missing.filter(isOutside).map((span) => ({ span, accurate: request.accurate })),
+    ...sparse.map((span) => ({ span, accurate: true })),
+    ...apart(missing, inside).map((span) => ({ span, accurate: request.accurate })),
   ].flatMap(({ span, accurate }) =>
     shorter(span, request.speech, levels, { longest, least: leastPart(effort) }).map((part) => ({ span: part, accurate })),
   );

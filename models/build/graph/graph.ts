@@ -1,4 +1,4 @@
-import { type Attribute, type Constant, ELEMENT, type Element, type Model, type Port } from './onnx.ts';
+import { type Attribute, type Body, type Constant, ELEMENT, type Element, type Model, type Port } from './onnx.ts';
 import { toFloat16 } from './quantise.ts';
 
 /**
@@ -68,18 +68,25 @@ export function ops(
   return outputs;
 }
 
+/** Runs `build` so that what it adds and declares becomes a subgraph, which may use every tensor of `g`. */
+export function nested<T>(g: Graph, build: () => T): { result: T; body: Body } {
+  const { nodes, inputs, outputs } = g;
+  Object.assign(g, { nodes: [], inputs: [], outputs: [] });
+  const result = build();
+  const body = { nodes: g.nodes, inputs: g.inputs, outputs: g.outputs };
+  Object.assign(g, { nodes, inputs, outputs });
+  return { result, body };
+}
+
 /**
  * Applies `body` to each slice of some tensors along their first axis and stacks the results. `tensors`: their names and the shapes of
  * their slices; `result`: the shape of a result. `body` maps the names of the slices to that of its result. onnxruntime prepares a body
  * once: with the encoder's heads unrolled, loading the model took ten times as long.
  */
 export function scan(g: Graph, tensors: Port[], result: Omit<Port, 'name'>, body: (...slices: string[]) => string): string {
-  const outside = g.nodes;
-  g.nodes = [];
   const inputs = tensors.map((tensor) => ({ ...tensor, name: `${tensor.name}_slice` }));
-  const outputs = [{ name: body(...inputs.map(({ name }) => name)), ...result }];
-  const attributes = { num_scan_inputs: tensors.length, body: { body: { nodes: g.nodes, inputs, outputs } } };
-  g.nodes = outside;
+  const { result: name, body: inside } = nested(g, () => body(...inputs.map(({ name }) => name)));
+  const attributes = { num_scan_inputs: tensors.length, body: { body: { ...inside, inputs, outputs: [{ name, ...result }] } } };
   const names = tensors.map(({ name }) => name);
   return op(g, 'Scan', names, attributes);
 }

@@ -1,4 +1,4 @@
-import { cast, constant, type Graph, index, input, ints, op, scalar } from '../graph/graph.ts';
+import { cast, constant, type Graph, index, ints, op, scalar } from '../graph/graph.ts';
 import { ELEMENT, type Port } from '../graph/onnx.ts';
 import type { ModelDimensions } from './config.ts';
 
@@ -18,7 +18,7 @@ const FORBIDDEN = -60_000; // logit
  * Adds the choice of the next token by Whisper's rules of timestamps, as `allowed` and `greedy` in engine/asr/whisper make it without
  * corrections: the engine compares every choice with its own and continues from its own where they differ. Reads `special`, `textId` and
  * `textMax` of the decoder and, carried from step to step: `timed`, 0 without timestamps; the tokens chosen last and before it, and the
- * last timestamp, each -1 if there is none. Input: `latestStart` int64 [], the latest first timestamp as an offset.
+ * last timestamp, each -1 if there is none. `latestStart` int64 [] is the latest first timestamp as an offset.
  */
 export function chooseGreedily(g: Graph, { endOfText, firstTimestamp, vocabulary }: ModelDimensions): Chosen {
   const id = (value: number) => index(g, value);
@@ -36,7 +36,7 @@ export function chooseGreedily(g: Graph, { endOfText, firstTimestamp, vocabulary
   const same = and(closed, not(before)); // the timestamp that ends a segment may be followed by an equal one
   const after = pick(op(g, 'Less', ['latest', id(0)]), id(firstTimestamp), pick(same, 'latest', op(g, 'Add', ['latest', id(1)])));
   const from = pick(start, id(firstTimestamp), after);
-  const latestStart = op(g, 'Add', [input(g, 'latestStart', 'int64', []), id(firstTimestamp + 1)]);
+  const latestStart = op(g, 'Add', ['latestStart', id(firstTimestamp + 1)]);
   const to = pick(start, latestStart, pick(or(pair, not(timed)), id(0), id(vocabulary)));
 
   const ids = constant(g, 'int64', [vocabulary - endOfText], () =>

@@ -1,6 +1,6 @@
 import type { Recipe } from '../../descriptor.ts';
 import * as graph from '../graph/graph.ts';
-import { cast, constant, type Graph, index, input, ints, op, scalar } from '../graph/graph.ts';
+import { cast, constant, type Graph, index, input, ints, op, output, scalar } from '../graph/graph.ts';
 import { ELEMENT, type Element, type Port } from '../graph/onnx.ts';
 import { type Chosen, chooseGreedily } from './choose.ts';
 import type { ModelDimensions } from './config.ts';
@@ -14,7 +14,6 @@ interface Carried extends Port {
 }
 
 const PREDICTED = ['special', 'textId', 'textMax', 'textLse', 'align'];
-const STEP = { iteration: 'iteration', going: 'going' };
 
 /**
  * Adds a graph that encodes W windows and greedily decodes R rows in one call, so that on a GPU keys and values never leave its memory. A
@@ -31,39 +30,35 @@ export function addLoop(g: Graph, model: ModelDimensions, recipe: Recipe): void 
   const of = input(g, 'of', 'int64', ['R']);
   addEncoder(g, model, recipe);
   for (const { name } of g.outputs.splice(0)) forRows(g, name, of);
-  const outside = g.nodes;
-  const inputs = g.inputs.length;
-  g.nodes = [];
-  addDecoder(g, model, recipe);
-  const step = new Map(g.outputs.splice(0).map((port) => [port.name, port]));
-  const inside = new Map(g.inputs.splice(inputs).map((port) => [port.name, port]));
-  const chosen = chooseGreedily(g, model);
-  const going = op(g, 'Less', [op(g, 'ReduceMin', [cast(g, chosen.ended, ELEMENT.float32)], { keepdims: 0 }), scalar(g, 0.5)]);
-  const next = { ...nextInputs(g, chosen), ...nextCache(g, model) };
-  const nodes = g.nodes;
-  g.nodes = outside;
-
-  const first = { ...firstInputs(g), ...firstCache(g, model, of) };
-  const carried: Carried[] = [
-    ...Object.keys(next).map((name) => ({ ...inside.get(name)!, initial: first[name]!, next: next[name]! })),
-    ...chosen.carried.map((port) => ({ ...port, dims: ['B'], initial: first[port.name] ?? filled(g, of, [], 'int64', 0) })),
-    { ...step.get('text')!, name: 'textBefore', initial: filled(g, of, [model.endOfText], 'float32', 0), next: 'text' },
+  const first: Record<string, string> = { ...firstInputs(g), ...firstCache(g, model, of), ended: filled(g, of, [], 'int64', 0) };
+  const noText = filled(g, of, [model.endOfText], 'float32', 0);
+  const { result: step, body } = graph.nested(g, () => addStep(g, model, recipe));
+  const ports = new Map([...body.inputs, ...body.outputs].map((port) => [port.name, port]));
+  const carry = (name: string, next: string): Carried => ({ ...ports.get(name)!, initial: first[name]!, next });
+  const carried = [
+    ...Object.entries(step.next).map(([name, next]) => carry(name, next)),
+    ...step.chosen.carried.map((port) => ({ ...port, initial: first[port.name]! })),
+    { ...ports.get('text')!, name: 'textBefore', initial: noText, next: 'text' },
   ];
-  const predicted = [...PREDICTED.map((name) => step.get(name)!), { name: chosen.token, element: 'int64' as const, dims: ['B'] }];
-  const body = {
-    nodes,
-    inputs: [port(STEP.iteration, 'int64'), port(STEP.going, 'bool'), ...carried],
-    outputs: [port(going, 'bool'), ...carried.map(afterStep), ...predicted],
-  };
-  input(g, 'asked', 'int64', ['R']);
+  const predicted = [...PREDICTED.map((name) => ports.get(name)!), { name: step.chosen.token, element: 'int64' as const, dims: ['B'] }];
+  const inputs = [port('iteration', 'int64'), port('unfinished', 'bool'), ...carried];
+  const outputs = [port(step.unfinished, 'bool'), ...carried.map(afterStep), ...predicted];
   const start = constant(g, 'bool', [], () => Uint8Array.of(1));
   const given = [input(g, 'steps', 'int64', []), start, ...carried.map(({ initial }) => initial)];
-  const results = graph.ops(g, 'Loop', given, carried.length + predicted.length, { body: { body } });
-  graph.output(g, 'text_last', results[carried.length - 1]!, 'float32', ['R', model.endOfText]);
+  const results = graph.ops(g, 'Loop', given, outputs.length - 1, { body: { body: { nodes: body.nodes, inputs, outputs } } });
+  const [text, ...all] = results.slice(carried.length - 1);
+  output(g, 'text_last', text!, 'float32', ['R', model.endOfText]);
   predicted.forEach(({ element, dims }, i) => {
-    const name = PREDICTED[i] === undefined ? 'chosen' : `${PREDICTED[i]}_all`;
-    graph.output(g, name, results[carried.length + i]!, element, ['N', ...dims]);
+    output(g, PREDICTED[i] ? `${PREDICTED[i]}_all` : 'chosen', all[i]!, element, ['N', ...dims]);
   });
+}
+
+/** One step: a run of the decoder, the choice of a token, and the inputs of the next step. */
+function addStep(g: Graph, model: ModelDimensions, recipe: Recipe) {
+  addDecoder(g, model, recipe);
+  const chosen = chooseGreedily(g, model);
+  const least = op(g, 'ReduceMin', [cast(g, chosen.ended, ELEMENT.float32)], { keepdims: 0 });
+  return { chosen, unfinished: op(g, 'Less', [least, scalar(g, 0.5)]), next: { ...nextInputs(g, chosen), ...nextCache(g, model) } };
 }
 
 /** Output of a step: onnxruntime takes dimensions of the same name for equal, and these grow. */
@@ -74,12 +69,14 @@ function afterStep({ next, element, dims }: Carried): Port {
 /** Gives every row the encoder's output of its window: `name` [W, …] becomes [R, …]. */
 function forRows(g: Graph, name: string, of: string): void {
   const windows = `${name}_windows`;
-  for (const node of g.nodes) node.outputs = node.outputs.map((output) => (output === name ? windows : output));
+  for (const node of g.nodes) node.outputs = node.outputs.map((made) => (made === name ? windows : made));
   g.nodes.push({ op: 'Gather', domain: '', inputs: [windows, of], outputs: [name], attributes: { axis: 0 } });
 }
 
-/** The decoder's inputs at the first step. */
+/** Inputs of the first step, and those that no step changes. */
 function firstInputs(g: Graph): Record<string, string> {
+  input(g, 'asked', 'int64', ['R']);
+  input(g, 'latestStart', 'int64', []);
   return {
     tokens: input(g, 'prefix', 'int64', ['R', 'Q']),
     pos: input(g, 'positions', 'int64', ['R', 'Q']),

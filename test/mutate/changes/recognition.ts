@@ -58,7 +58,7 @@ export const RECOGNITION: Change[] = [
   ['engine/asr/coverage.ts', 'const MAX_PAUSE_SECONDS = 1;', 'const MAX_PAUSE_SECONDS = 0.3;', ['test/engine/asr/coverage.test.ts']],
   [
     'engine/asr/whisper/thresholds.ts',
-    'export const MIN_MISSING_SECONDS = 1.5;',
+    'export const MIN_MISSING_SECONDS = 1;',
     'export const MIN_MISSING_SECONDS = 6;',
     ['test/engine/asr/whisper/coverage.test.ts'],
   ],

@@ -254,12 +254,7 @@ export const RECOGNITION: Change[] = [
     'timed: true',
     ['test/engine/asr/whisper/loop-batch.test.ts'],
   ],
-  [
-    'models/build/whisper/choose.ts',
-    "pick(same, 'latest', op(g, 'Add', ['latest', id(1)]))",
-    "'latest'",
-    ['test/engine/asr/whisper/loop-batch.test.ts'],
-  ],
+  ['models/build/whisper/choose.ts', 'or(pair, not(timed))', 'not(timed)', ['test/engine/asr/whisper/loop-batch.test.ts']],
   [
     'models/build/whisper/choose.ts',
     'pick(start, latestStart, ',

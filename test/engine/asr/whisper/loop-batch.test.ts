@@ -107,4 +107,17 @@ t.test('Windows decoded greedily take one call for each language detection and o
   );
   for (const { tokens } of results) t.ok(tokens.length > 50);
   t.equal(calls(), 4);
+  await decoded(model, [{ seed: 1, options: PLAIN }]);
+  t.equal(calls(), 7, 'without timestamps the first token is chosen among all logits, in a call of its own');
+});
+
+t.test('The graph chooses timestamps as the decoder does', async (t) => {
+  const { loop } = await openBoth('timestamps', SHAPES.plain!, { ...NEVER, ...LANGUAGES });
+  const { model, calls } = counting(loop);
+  const [result] = await decoded(model, [{ seed: 2, options: GREEDY }]);
+  const times = result!.tokens.filter((token) => token >= model.facts.firstTimestamp);
+  t.equal(times.length, 3, 'a segment, and the start of another one');
+  t.equal(calls(), 2, 'one for the language, one for all tokens');
+  await decoded(model, [{ seed: 2, options: PLAIN }]);
+  t.equal(calls(), 5, 'and none where none are wanted');
 });

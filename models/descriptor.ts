@@ -188,7 +188,7 @@ const ROWS_ON_GPU = 16;
 /** Windows that a thread decodes concurrently. */
 export function rowsOf(descriptor: Descriptor, device: DeviceName): number {
   if (descriptor.architecture !== 'whisper') return 1;
-  return device === 'cuda' ? ROWS_ON_GPU : descriptor.recipe.rows;
+  return device === 'cuda' && descriptor.variant === 'float16' ? ROWS_ON_GPU : descriptor.recipe.rows; // others keep their rows in host memory
 }
 
 /** ISO codes of the languages that a model recognises. */

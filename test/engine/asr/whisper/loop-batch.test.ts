@@ -7,7 +7,7 @@ import type { DecodeRequest, DecodeResult, DecodingOptions } from '../../../../e
 import { encode, unencoded } from '../../../../engine/asr/whisper/encode.ts';
 import { type AnyWhisper, openLoop, openWhisper, type WhisperLoop } from '../../../../engine/asr/whisper/model.ts';
 import { build } from '../../../../models/build/whisper/build.ts';
-import { readWhisper } from '../../../../models/descriptor.ts';
+import { readWhisper, rowsOf } from '../../../../models/descriptor.ts';
 import { SHAPES, type Shape, TALKING, writeCheckpoint } from '../../../models/checkpoint.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'longhand-loop-'));
@@ -120,4 +120,13 @@ t.test('The graph chooses timestamps as the decoder does', async (t) => {
   t.equal(calls(), 2, 'one for the language, one for all tokens');
   await decoded(model, [{ seed: 2, options: PLAIN }]);
   t.equal(calls(), 5, 'and none where none are wanted');
+});
+
+t.test('rowsOf() is larger on CUDA only for models that decode in one call: others keep their rows in host memory', async (t) => {
+  await openBoth('rows', SHAPES.plain!, LANGUAGES);
+  const descriptor = readWhisper(join(home, 'rows'));
+  const { rows } = descriptor.recipe;
+  t.ok(rowsOf(descriptor, 'cuda') > rows);
+  t.equal(rowsOf(descriptor, 'webgpu'), rows);
+  t.equal(rowsOf({ ...descriptor, variant: 'float32' }, 'cuda'), rows);
 });

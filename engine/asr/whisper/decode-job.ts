@@ -116,8 +116,8 @@ export function leftWindow(detection: LanguageDetection, language: string): Deco
 }
 
 /**
- * Predictions that choosing the next token of a row requires. All text logits: for beam search, sampling or a vocabulary, or without timestamps, where some text
- * may not come first.
+ * Predictions that choosing the next token of a row requires. All text logits: for beam search, sampling or a vocabulary, or without
+ * timestamps, where some text may not come first.
  */
 export function detailOf({ job: { options, vocabulary }, tokens, ahead }: Hypothesis): Detail {
   if (ahead.length) return 'nothing';

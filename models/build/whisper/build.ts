@@ -38,8 +38,8 @@ const COPIED = ['config.json', 'generation_config.json', 'tokenizer.json', 'toke
 
 /**
  * Builds `encoder.onnx` and `decoder.onnx`, and for GPUs `loop.onnx`, in the folder `to` from a Whisper checkpoint folder in Hugging Face's
- * layout (config.json, tokenizer.json, model.safetensors or its shards) of any size, copies what the ASR model needs besides, and describes the result in
- * `model.json`. Holds one weight at a time. Returns the graph files with their checksums.
+ * layout (config.json, tokenizer.json, model.safetensors or its shards) of any size, copies what the ASR model needs besides, and describes
+ * the result in `model.json`. Holds one weight at a time. Returns the graph files with their checksums.
  */
 export async function build(from: string, to: string, options: BuildOptions): Promise<WrittenFile[]> {
   const { variant, signal } = options;

@@ -3,7 +3,7 @@ import { voiceGraph } from './build/diarization/embedding.ts';
 import { segmentationGraph } from './build/diarization/segmentation.ts';
 import type { CpuVariant, Graph, Weights } from './build/graph/graph.ts';
 import { publishedWeights } from './build/graph/published.ts';
-import { toBytes } from './build/whisper/write.ts';
+import { toBytes } from './build/graph/write.ts';
 import { variantForCpu } from './cpu.ts';
 
 /**

@@ -2,7 +2,7 @@ import t from 'tap';
 import { float32, openSession } from '../../engine/runtime/session.ts';
 import { addFbank, centred, MELS } from '../../models/build/diarization/fbank.ts';
 import { createGraph, input, output } from '../../models/build/graph/graph.ts';
-import { toBytes } from '../../models/build/whisper/write.ts';
+import { toBytes } from '../../models/build/graph/write.ts';
 
 /** 0.25 s of two tones and a chirp. */
 const samples = Float32Array.from(

@@ -5,9 +5,9 @@ import { openSession, tensor } from '../../engine/runtime/session.ts';
 import { cast, constant, createGraph, input, op, output } from '../../models/build/graph/graph.ts';
 import { ELEMENT } from '../../models/build/graph/onnx.ts';
 import { quantise, toFloat16, transpose, withoutSaturation } from '../../models/build/graph/quantise.ts';
+import { toBytes } from '../../models/build/graph/write.ts';
 import { foldedFilters, foldedKernels, melFilters } from '../../models/build/whisper/mel.ts';
 import { fromFloat16 } from '../../models/build/whisper/safetensors.ts';
-import { toBytes } from '../../models/build/whisper/write.ts';
 import { hasByteDotProduct, variantForCpu } from '../../models/cpu.ts';
 
 t.test('quantise() turns each row into a column in steps of its peak / 127, and rounds half to even', (t) => {

@@ -6,12 +6,12 @@ import { FRAME_SAMPLES, foldedFrames, MARGIN_SAMPLES } from '../../engine/asr/wh
 import { float32, openSession } from '../../engine/runtime/session.ts';
 import type { Weights } from '../../models/build/graph/graph.ts';
 import { createGraph } from '../../models/build/graph/graph.ts';
+import { toBytes } from '../../models/build/graph/write.ts';
 import { dimensionsOf, readConfig, readGeneration } from '../../models/build/whisper/config.ts';
 import { addDecoder } from '../../models/build/whisper/decoder.ts';
 import { addEncoder } from '../../models/build/whisper/encoder.ts';
 import { Checkpoint } from '../../models/build/whisper/safetensors.ts';
 import { equalised, smoothed } from '../../models/build/whisper/smooth.ts';
-import { toBytes } from '../../models/build/whisper/write.ts';
 import type { Recipe } from '../../models/descriptor.ts';
 import { DEFAULT } from '../../models/recipes/default.ts';
 import { SHAPES, samples, writeCheckpoint } from './checkpoint.ts';

@@ -7,7 +7,7 @@ import { float32, openSession, type Session } from '../../engine/runtime/session
 import { addFbank, centred, MELS } from '../../models/build/diarization/fbank.ts';
 import { type CpuVariant, createGraph, input, op, output } from '../../models/build/graph/graph.ts';
 import { publishedWeights } from '../../models/build/graph/published.ts';
-import { toBytes } from '../../models/build/whisper/write.ts';
+import { toBytes } from '../../models/build/graph/write.ts';
 import { hasByteDotProduct } from '../../models/cpu.ts';
 import { voiceNetwork } from '../../models/networks.ts';
 

@@ -50,9 +50,10 @@ export const DOORS: Record<string, string[]> = {
   tsx: ['api/export/documents/worker.mjs', 'engine/runtime/worker.mjs', 'scripts/commands/launch.mjs'],
   undici: ['engine/reports/fetch.ts'],
   vite: ['api/console/'],
+  yaml: ['models/nemo/config.ts'],
   yauzl: ['scripts/gpu/wheel.ts'],
   yazl: ['api/export/zip.ts'],
-  zod: ['api/', 'engine/reports/', 'models/descriptor.ts', 'models/thresholds.ts'],
+  zod: ['api/', 'engine/reports/', 'models/descriptor.ts', 'models/nemo/config.ts', 'models/thresholds.ts'],
 };
 
 /** Packages whose files are used without an import: binaries by db/postgres/embedded.ts, fonts by api/export/documents/fonts.ts, a page by api/openapi/pages.ts. */

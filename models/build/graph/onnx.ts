@@ -1,9 +1,9 @@
 import protobuf from 'protobufjs';
 
 /** ONNX numbers of element types. */
-export const ELEMENT = { float32: 1, uint8: 2, int8: 3, int64: 7, bool: 9, float16: 10 } as const;
+export const ELEMENT = { float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7, bool: 9, float16: 10 } as const;
 export type Element = keyof typeof ELEMENT;
-const BYTES: Record<Element, number> = { float32: 4, uint8: 1, int8: 1, int64: 8, bool: 1, float16: 2 };
+const BYTES: Record<Element, number> = { float32: 4, uint8: 1, int8: 1, int32: 4, int64: 8, bool: 1, float16: 2 };
 
 /** A weight. `load` is called once, when it is written: a model is never held in memory whole. */
 export interface Constant {
@@ -58,7 +58,7 @@ const { root } = protobuf.parse(`
   message TensorShapeProto { repeated Dimension dim = 1; message Dimension { oneof value { int64 dim_value = 1; string dim_param = 2; } } }
 `);
 // Field numbers in the ONNX schema of the three fields written by hand, so that weights can be streamed.
-const MODEL_GRAPH = 7;
+export const MODEL_GRAPH = 7;
 const GRAPH_INITIALIZER = 5;
 const TENSOR_RAW_DATA = 9;
 
@@ -89,6 +89,40 @@ export function encodeExternal(constant: Constant, location: string, offset: num
   return Buffer.concat([prefix(GRAPH_INITIALIZER, tensor.length), tensor]);
 }
 
+/** An operator as a file holds it. Of its attributes those that are numbers are read. */
+export interface DecodedNode extends Pick<Node, 'op' | 'domain' | 'inputs' | 'outputs'> {
+  attributes: Map<string, number | number[]>;
+  /** Names that its subgraphs use. */
+  nested: string[];
+}
+
+export function decodeNode(bytes: Uint8Array): DecodedNode {
+  const node = root.lookupType('NodeProto').decode(bytes) as unknown as DecodedBody['node'][number];
+  const attributes = node.attribute.map(({ name, type, f, i, ints }) => {
+    return [name, type === 1 ? f : type === 2 ? Number(i) : ints.map(Number)] as const;
+  });
+  const inside = node.attribute.flatMap(({ g }) =>
+    g ? [...everyNode(g).flatMap(({ input }) => input), ...g.output.map(({ name }) => name)] : [],
+  );
+  return {
+    op: node.opType,
+    domain: node.domain,
+    inputs: node.input,
+    outputs: node.output,
+    attributes: new Map(attributes),
+    nested: inside,
+  };
+}
+
+export function encodeNode(node: Node): Uint8Array {
+  return encode('NodeProto', toNode(node));
+}
+
+/** The version of a set of operators, as a model names it. */
+export function encodeOpset(domain: string, version: number): Uint8Array {
+  return encode('OperatorSetIdProto', { domain, version });
+}
+
 /** The parts of an ONNX file that are read. */
 export interface Decoded {
   /** The operators, including those of subgraphs. */
@@ -109,15 +143,25 @@ export function decodeGraph(file: Uint8Array): Decoded {
 }
 
 interface DecodedBody {
-  node: { opType: string; input: string[]; output: string[]; attribute: { g: DecodedBody | null }[] }[];
+  node: {
+    opType: string;
+    domain: string;
+    input: string[];
+    output: string[];
+    attribute: { name: string; type: number; f: number; i: Long; ints: Long[]; g: DecodedBody | null }[];
+  }[];
+  output: { name: string }[];
 }
+
+/** A 64-bit integer, as protobufjs decodes it. */
+type Long = number | { toString(): string };
 
 function everyNode({ node }: DecodedBody): DecodedBody['node'] {
   return node.flatMap((one) => [one, ...one.attribute.flatMap(({ g }) => (g ? everyNode(g) : []))]);
 }
 
 interface DecodedGraph extends DecodedBody {
-  initializer: { name: string; dims: (number | { toString(): string })[]; rawData: Uint8Array }[];
+  initializer: { name: string; dims: Long[]; rawData: Uint8Array }[];
 }
 
 function encodeTensor({ name, element, dims }: Constant, more: object): Uint8Array {
@@ -129,7 +173,7 @@ function encode(type: string, message: object): Uint8Array {
 }
 
 /** Tag and length of a length-delimited field. */
-function prefix(field: number, length: number): Uint8Array {
+export function prefix(field: number, length: number): Uint8Array {
   return protobuf.Writer.create()
     .uint32((field << 3) | 2)
     .uint32(length)

@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { LOOP, type Recipe, writeDescriptor } from '../../descriptor.ts';
 import { recipeFor } from '../../recipes/recipes.ts';
 import { createGraph, type Variant } from '../graph/graph.ts';
+import { type WrittenFile, weightBytes, writeModel } from '../graph/write.ts';
 import { checkSizes, dimensionsOf, isInt8, readConfig, readGeneration } from './config.ts';
 import { addDecoder } from './decoder.ts';
 import { describe } from './describe.ts';
@@ -13,7 +14,6 @@ import { addEncoder } from './encoder.ts';
 import { addLoop } from './loop.ts';
 import { Checkpoint, shardsOf } from './safetensors.ts';
 import { equalised, smoothed } from './smooth.ts';
-import { type WrittenFile, weightBytes, writeModel } from './write.ts';
 
 export interface BuildOptions {
   variant: Variant;

@@ -4,9 +4,9 @@ import { rowsFor } from '../../recipes/default.ts';
 import { SAMPLE_RATE } from '../../sample-rate.ts';
 import { WHISPER_BASE_THRESHOLDS } from '../../thresholds.ts';
 import type { Variant } from '../graph/graph.ts';
+import type { WrittenFile } from '../graph/write.ts';
 import { BLOCK, type Config, framesPerKey, isInt8, POSITIONS } from './config.ts';
 import type { Generation } from './generation.ts';
-import type { WrittenFile } from './write.ts';
 
 const LONGEST_TEXT = 448; // tokens, default for config.json
 const LATEST_START = 50; // steps, default for generation_config.json

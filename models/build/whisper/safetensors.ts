@@ -151,7 +151,8 @@ function halfValue(h: number): number {
   return exponent === 0 ? sign * fraction * 2 ** -24 : sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }
 
-function fromBfloat16(halves: Uint16Array): Float32Array {
+/** Converts bfloat16, the upper half of float32. */
+export function fromBfloat16(halves: Uint16Array): Float32Array {
   const bits = new Uint32Array(halves.length);
   for (let i = 0; i < bits.length; i++) bits[i] = halves[i]! << 16;
   return new Float32Array(bits.buffer);

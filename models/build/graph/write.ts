@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { byteLength, type Constant, encodeExternal, encodeGraph, encodeInline, type Model } from '../graph/onnx.ts';
+import { byteLength, type Constant, encodeExternal, encodeGraph, encodeInline, type Model } from './onnx.ts';
 
 export interface WrittenFile {
   name: string;
@@ -25,21 +25,27 @@ const EXTERNAL_FROM = 1024; // bytes; smaller constants stay in the graph, where
  * Writes an ONNX file, loading and releasing one weight at a time: `model.constants` is empty afterwards. Weights above the limit go to
  * `<path>.data`. Returns the files written with their checksums.
  */
-export async function writeModel(path: string, model: Model, options: WriteOptions = {}): Promise<WrittenFile[]> {
-  const total = weightBytes(model);
-  if (total > (options.inlineLimit ?? INLINE_LIMIT)) return writeExternal(path, model, options);
-  const heads = model.constants.map(encodeInline);
+export function writeModel(path: string, model: Model, options: WriteOptions = {}): Promise<WrittenFile[]> {
+  return writeParts(path, { constants: model.constants, encode: (bytes) => encodeGraph(model, bytes) }, options);
+}
+
+/** An ONNX file to be written: its weights, and all that comes before them, given the length of the encoded weights. */
+export interface Parts {
+  constants: Constant[];
+  encode(constantBytes: number): Uint8Array;
+}
+
+/** The same for a graph that is encoded already. */
+export async function writeParts(path: string, parts: Parts, options: WriteOptions = {}): Promise<WrittenFile[]> {
+  const total = weightBytes(parts);
+  if (total > (options.inlineLimit ?? INLINE_LIMIT)) return writeExternal(path, parts, options);
+  const heads = parts.constants.map(encodeInline);
   const file = await HashedFile.create(path);
   try {
-    await file.write(
-      encodeGraph(
-        model,
-        heads.reduce((sum, head) => sum + head.length, total),
-      ),
-    );
+    await file.write(parts.encode(heads.reduce((sum, head) => sum + head.length, total)));
     for (const head of heads) {
       await file.write(head);
-      await writeWeights(file, model.constants.shift()!, options);
+      await writeWeights(file, parts.constants.shift()!, options);
     }
     return [file.finish()];
   } finally {
@@ -57,31 +63,26 @@ export function toBytes(model: Model): Uint8Array {
   return Buffer.concat([encodeGraph(model, bytes), ...constants]);
 }
 
-export function weightBytes(model: Model): number {
-  return model.constants.reduce((sum, constant) => sum + byteLength(constant), 0);
+export function weightBytes({ constants }: Pick<Model, 'constants'>): number {
+  return constants.reduce((sum, constant) => sum + byteLength(constant), 0);
 }
 
-async function writeExternal(path: string, model: Model, options: WriteOptions): Promise<WrittenFile[]> {
+async function writeExternal(path: string, { constants, encode }: Parts, options: WriteOptions): Promise<WrittenFile[]> {
   const data = await HashedFile.create(`${path}.data`);
   const graph = await HashedFile.create(path);
   try {
-    const outside = model.constants.filter((constant) => byteLength(constant) >= EXTERNAL_FROM);
+    const outside = constants.filter((constant) => byteLength(constant) >= EXTERNAL_FROM);
     const offsets = new Map<Constant, number>();
     let end = 0;
     for (const constant of outside) {
       offsets.set(constant, end);
       end = Math.ceil((end + byteLength(constant)) / EXTERNAL_ALIGN) * EXTERNAL_ALIGN;
     }
-    const heads = model.constants.map((c) => (offsets.has(c) ? encodeExternal(c, basename(data.path), offsets.get(c)!) : encodeInline(c)));
-    const inside = model.constants.reduce((sum, c) => sum + (offsets.has(c) ? 0 : byteLength(c)), 0);
-    await graph.write(
-      encodeGraph(
-        model,
-        heads.reduce((sum, head) => sum + head.length, inside),
-      ),
-    );
+    const heads = constants.map((c) => (offsets.has(c) ? encodeExternal(c, basename(data.path), offsets.get(c)!) : encodeInline(c)));
+    const inside = constants.reduce((sum, c) => sum + (offsets.has(c) ? 0 : byteLength(c)), 0);
+    await graph.write(encode(heads.reduce((sum, head) => sum + head.length, inside)));
     for (const head of heads) {
-      const constant = model.constants.shift()!;
+      const constant = constants.shift()!;
       await graph.write(head);
       if (offsets.has(constant)) await data.write(new Uint8Array(offsets.get(constant)! - data.bytes));
       await writeWeights(offsets.has(constant) ? data : graph, constant, options);

@@ -130,8 +130,8 @@ const whisperSchema = z.object({
   check: checkSchema.optional(),
   files: z.array(z.object({ name: z.string(), bytes: count, sha256 })),
 });
-/** Kinds of log-mel features, named after the preprocessor of a model family; defined in engine/asr/features. */
-const FEATURES = ['nemo80', 'nemo128', 'gigaam-v2', 'gigaam-v3'] as const;
+/** Kinds of log-mel features, named after the preprocessors of their families, and samples at 8 kHz: engine/asr/features. */
+const FEATURES = ['nemo80', 'nemo128', 'gigaam-v2', 'gigaam-v3', 'samples8k'] as const;
 const network = z.string().regex(/^[\w][\w.-]*\.onnx$/);
 const isoLanguage = z.string().regex(/^[a-z]{2,3}$/);
 
@@ -146,6 +146,8 @@ const frameFields = {
   source: z.string(),
   /** Attribution that the licence requires; null: none. */
   attribution: z.string().nullable(),
+  /** Whether its linear layers were converted to 8 bits at import, rather than by its publisher. */
+  converted: z.boolean().default(false),
   createdAt: z.iso.datetime().optional(),
   /** Maximum input; a step is a frame of features. */
   window: z.object({ sampleRate: z.int().positive(), steps: z.int().positive(), samplesPerStep: z.int().positive() }),
@@ -160,12 +162,21 @@ const frameFields = {
   files: z.array(z.object({ name: z.string(), bytes: count, sha256 })),
 };
 
-const ctcSchema = z.object({ architecture: z.literal('ctc'), ...frameFields, networks: z.object({ model: network }) });
+const ctcSchema = z.object({
+  architecture: z.literal('ctc'),
+  ...frameFields,
+  networks: z.object({ model: network }),
+  delay: count.default(0), // frames by which its tokens come late
+});
 
 const transducerSchema = z.object({
   architecture: z.literal('transducer'),
   ...frameFields,
-  networks: z.object({ encoder: network, decoderJoint: network }),
+  /** Predictor and joint in one network, or each in its own. */
+  networks: z.union([
+    z.object({ encoder: network, decoderJoint: network }),
+    z.object({ encoder: network, predictor: network, joint: network }),
+  ]),
   /** TDT: number of durations, 0, 1, 2 … frames, after the tokens in the joint's output. 0: RNN-T. */
   durations: count,
   /** Maximum number of tokens per frame. */

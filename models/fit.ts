@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { requantise } from './build/graph/requantise.ts';
 import { bestInstalled } from './choose.ts';
 import { hasByteDotProduct } from './cpu.ts';
-import { DESCRIPTOR, readWhisper, type WhisperDescriptor, writeDescriptor } from './descriptor.ts';
+import { DESCRIPTOR, type Descriptor, readDescriptor, writeDescriptor } from './descriptor.ts';
 import { manifestOf } from './manifest.ts';
 import { findModel, type Model } from './store.ts';
 import { describe } from './verify.ts';
@@ -26,18 +26,23 @@ export async function fittingModel(wanted: string, home: string, dotProduct: boo
   const { name } = model;
   if (model.kind === 'diarization')
     throw new Error(`Cannot recognise speech with ${name}: it requires ${model.kind}; "longhand models list" shows the others`);
-  if (dotProduct || model.variant !== 'int8' || model.kind !== 'whisper') return model;
+  if (dotProduct || model.variant !== 'int8' || !isOurs(model.descriptor)) return model;
   const source = `${model.source}; without saturation, from ${model.files.map((file) => file.sha256.slice(0, 8)).join('-')}`;
   const folder = join(home, 'models', '.7bit', name, createHash('sha256').update(source).digest('hex').slice(0, 16));
   if (!isModel(folder)) await convert(model, folder, source);
   return { ...model, ...manifestOf(folder), folder };
 }
 
+/** Whether its 8-bit products are those of our graphs. */
+function isOurs(descriptor?: Descriptor): boolean {
+  return descriptor?.architecture === 'whisper' || Boolean(descriptor?.converted);
+}
+
 /** Appears atomically. If several processes convert concurrently, the first result is kept, because it may already be in use. */
 async function convert(model: Model, folder: string, source: string): Promise<void> {
   const partial = `${folder}.${randomUUID()}${PARTIAL}`;
-  const descriptor = readWhisper(model.folder);
-  const { peakConstants } = descriptor.crossAttention;
+  const descriptor = readDescriptor(model.folder);
+  const peakConstants = descriptor.architecture === 'whisper' ? descriptor.crossAttention.peakConstants : [];
   try {
     await mkdir(partial, { recursive: true });
     for (const { name } of model.files) {
@@ -46,7 +51,7 @@ async function convert(model: Model, folder: string, source: string): Promise<vo
       await writeFile(join(partial, name), bytes);
     }
     const files = await Promise.all(model.files.map(({ name }) => describe(partial, name)));
-    const made: WhisperDescriptor = { ...descriptor, variant: 'int8-7bit', source, createdAt: new Date().toISOString(), files };
+    const made: Descriptor = { ...descriptor, variant: 'int8-7bit', source, createdAt: new Date().toISOString(), files };
     writeDescriptor(partial, made);
     try {
       await rename(partial, folder);

@@ -73,9 +73,9 @@ export function frameRefusal({ rates, coverage, confidence }: Measured): string 
   const found = untold ? doubt(coverage, confidence) : failure(rates, FEWEST_WORDS);
   if (!found) return null;
   if (coverage < SILENT)
-    return `${found}: it writes next to nothing, so vocab.txt names another token as the blank, or it was never trained`;
+    return `${found}: it writes next to nothing, so its vocabulary names another token as the blank, or it was never trained`;
   if (confidence > SURE)
-    return `${found}: its confidence is high, so vocab.txt probably belongs to another model, or config.json to one with other features, or it was never trained`;
+    return `${found}: its confidence is high, so its vocabulary probably belongs to another model, or its configuration to one with other features, or it was never trained`;
   return `${found}: its weights are damaged or were never trained`;
 }
 

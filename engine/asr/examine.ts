@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import type { FrameDescriptor } from '../../models/descriptor.ts';
 import { SAMPLE_RATE } from '../../models/sample-rate.ts';
-import { float32, int64, openSession, type Session } from '../runtime/session.ts';
+import { float32, int64, openSession } from '../runtime/session.ts';
+import { isStream, openStream } from './ctc/stream.ts';
 import { openFrontEnd } from './features/log-mel.ts';
 import { portOf } from './frames/ports.ts';
-import { JOINT, openJoint } from './transducer/joint.ts';
+import { openDecoder } from './transducer/recogniser.ts';
 
 /** Files of a published model, before it has a descriptor. */
 export interface Examinee extends Pick<FrameDescriptor, 'architecture' | 'features' | 'subsampling'> {
@@ -20,6 +21,7 @@ export async function examine(folder: string, { architecture, networks, features
   const path = join(folder, networks[0]!);
   const session = await openSession(path);
   try {
+    if (isStream(session)) return (await openStream(session).run(new Float32Array(SAMPLE_RATE / 2), () => {})).tokens;
     const ports = architecture === 'ctc' ? (['logits'] as const) : (['encoded', 'encodedLength'] as const);
     const [signal, length, output] = [portOf(session, 'signal', path), portOf(session, 'length', path), portOf(session, ports[0], path)];
     if (ports[1]) portOf(session, ports[1], path);
@@ -38,26 +40,18 @@ export async function examine(folder: string, { architecture, networks, features
       );
     if (architecture === 'ctc') return width;
     const first = Float32Array.from({ length: width }, (_, i) => (data as Float32Array)[i * written]!);
-    return await examineJoint(join(folder, networks[1]!), first);
+    return await examineJoint(folder, networks.slice(1), first);
   } finally {
     await session.close();
   }
 }
 
 /** The width of a joint's output for one frame of its encoder. */
-async function examineJoint(path: string, frame: Float32Array): Promise<number> {
-  const session = await openSession(path);
+async function examineJoint(folder: string, files: readonly string[], frame: Float32Array): Promise<number> {
+  const { joint, close } = await openDecoder(folder, files);
   try {
-    requirePorts(session, path);
-    const joint = openJoint(session);
     return (await joint.run(frame, 1, 0, joint.start)).logits.length;
   } finally {
-    await session.close();
+    await close();
   }
-}
-
-function requirePorts({ inputs, outputs }: Session, path: string): void {
-  const wanted = [JOINT.frames, JOINT.targets, JOINT.targetLength, ...JOINT.states, JOINT.logits, ...JOINT.nextStates];
-  const missing = wanted.filter((name) => ![...inputs, ...outputs].includes(name));
-  if (missing.length) throw new Error(`${path} lacks ${missing.join(', ')}; found ${[...inputs, ...outputs].join(', ')}`);
 }

@@ -1,17 +1,21 @@
 import { constants, copyFile, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { type FrameDescriptor, INTERFACE, readDescriptor, TOKENS, writeDescriptor } from '../descriptor.ts';
+import type { Variant } from '../build/graph/graph.ts';
+import { isInt8 } from '../build/whisper/config.ts';
+import { variantForCpu } from '../cpu.ts';
+import { type DescriptorOf, type FrameDescriptor, INTERFACE, TOKENS, writeDescriptor } from '../descriptor.ts';
 import type { ImportOptions } from '../importing.ts';
-import { install, refused as unfit } from '../install.ts';
+import { install } from '../install.ts';
 import { SAMPLE_RATE } from '../sample-rate.ts';
-import { checkFrom, frameRefusal } from '../self-check.ts';
 import { requireSpace } from '../space.ts';
 import { checkNew, type Model } from '../store.ts';
 import { describe } from '../verify.ts';
 import { readCard } from './card.ts';
+import { isConvertible, toEightBits } from './eight-bit/rewrite.ts';
 import { externalFiles } from './external.ts';
 import { type Layout, layoutOf, refused } from './layout.ts';
-import { readVocabulary, type Vocabulary } from './vocabulary.ts';
+import { writeMeasured } from './measured.ts';
+import { readVocabulary, type Vocabulary, withBlank } from './vocabulary.ts';
 
 export interface PublishedOptions extends Omit<ImportOptions, 'onProgress'> {
   /** ISO codes of its languages. Default: those of its card or its family. */
@@ -23,6 +27,7 @@ export interface PublishedOptions extends Omit<ImportOptions, 'onProgress'> {
 const WINDOW_SECONDS = 25; // these models were trained on utterances of up to about 30 s
 const MOST_DURATIONS = 16; // TDT models have 5
 const WORKING_BYTES = 250e6; // activations of the longest window
+const EIGHT_BITS = 0.4; // size of an 8-bit model, of its float32 files: some layers stay exact
 const COPIES = 1.2; // factor on the weights: onnxruntime repacks some of them
 
 /**
@@ -30,40 +35,69 @@ const COPIES = 1.2; // factor on the weights: onnxruntime repacks some of them
  * self-check. It appears atomically. Throws the reason if the folder is rejected.
  */
 export async function importPublished(from: string, options: PublishedOptions): Promise<Model> {
-  const { name = basename(resolve(from)), home, measure, force, onStage } = options;
-  const layout = layoutOf(from, options.variant);
-  await checkNew(name, layout.variant, home);
+  const { name = basename(resolve(from)), home, onStage } = options;
+  const layout = layoutOf(from);
   onStage?.('checking that its files fit together');
   const width = await options.examine(from, layout).catch((error: Error) => {
     throw refused(from, error.message);
   });
+  const variant = variantOf(from, layout, options.variant);
+  await checkNew(name, variant, home);
   const { vocabulary, durations } = tokensOf(from, layout, width);
   const about = aboutOf(from, name, layout, options);
   const copied = await filesOf(from, layout);
   await mkdir(join(home, 'models'), { recursive: true });
-  await requireSpace(
-    home,
-    copied.reduce((sum, { bytes }) => sum + bytes, 0),
-  );
-  return install(name, home, async (partial) => {
-    for (const file of copied) await copyFile(join(from, file.name), join(partial, file.name), constants.COPYFILE_FICLONE);
-    await writeFile(join(partial, TOKENS), `${JSON.stringify(vocabulary.tokens)}\n`);
-    const files = await Promise.all([...copied.map((file) => file.name), TOKENS].map((file) => describe(partial, file, options.signal)));
-    writeDescriptor(partial, descriptorOf(layout, vocabulary, durations, { name, ...about, files }));
-    if (!measure) return;
-    onStage?.('checking it on recordings');
-    const measured = await measure(partial);
-    const why = force ? null : frameRefusal(measured);
-    if (why) throw unfit(name, why);
-    const check = checkFrom(measured);
-    const descriptor = readDescriptor(partial);
-    const thread = Math.max(descriptor.memory.thread, check.threadBytes);
-    writeDescriptor(partial, { ...descriptor, memory: { ...descriptor.memory, thread }, check });
-  });
+  const float = layout.precision === 'float32' && isInt8(variant);
+  const shares = float ? EIGHT_BITS + (options.measure && !options.quick ? 1 : 0) : 1;
+  await requireSpace(home, shares * copied.reduce((sum, { bytes }) => sum + bytes, 0));
+  const write = async (folder: string, variant: Variant) => {
+    await mkdir(folder, { recursive: true });
+    const converted = float && isInt8(variant);
+    const networks = converted ? await convertAll(from, layout, folder, variant, options) : [];
+    const others = copied.map((file) => file.name).filter((file) => !networks.length || isLicence(file));
+    for (const file of others) await copyFile(join(from, file), join(folder, file), constants.COPYFILE_FICLONE);
+    await writeFile(join(folder, TOKENS), `${JSON.stringify(vocabulary.tokens)}\n`);
+    const files = await Promise.all([...others, ...networks, TOKENS].sort().map((file) => describe(folder, file, options.signal)));
+    writeDescriptor(folder, descriptorOf(layout, vocabulary, durations, { name, ...about, variant, converted, files }));
+  };
+  return install(name, home, (partial) => writeMeasured(partial, { ...options, name, variant, write }));
+}
+
+/** The precision to import. Throws if the folder cannot give it. */
+function variantOf(folder: string, { precision, networks }: Layout, wanted?: Variant): Variant {
+  if (wanted === 'float16')
+    throw refused(folder, 'CTC and transducer models run on CPUs only, which have no use for float16; leave out --variant');
+  if (precision === 'float32') return networks.some((file) => isConvertible(join(folder, file))) ? (wanted ?? variantForCpu()) : 'float32';
+  if (wanted === 'float32') throw refused(folder, 'it has 8-bit files only; download the others, or leave out --variant');
+  return 'int8';
+}
+
+/** Writes the 8-bit form of each ONNX file. Returns the names of the files written. */
+async function convertAll(
+  from: string,
+  { networks, architecture }: Layout,
+  to: string,
+  variant: Variant,
+  options: PublishedOptions,
+): Promise<string[]> {
+  options.onStage?.('converting it to 8 bits');
+  const written = [];
+  for (const [i, file] of networks.entries()) {
+    const exact = architecture === 'ctc' ? (['first', 'last'] as const) : i === 0 ? (['first'] as const) : [];
+    const making = { saturates: variant === 'int8-7bit', exact, signal: options.signal };
+    const made = await toEightBits(join(from, file), join(to, file), making).catch((error: Error) => {
+      throw options.signal?.aborted ? error : refused(from, `${file}: ${error.message}`);
+    });
+    const outside = externalFiles(join(to, file)).filter((name) => !made.some((one) => one.name === name)); // of operators, not weights
+    for (const name of outside) await copyFile(join(from, name), join(to, name), constants.COPYFILE_FICLONE);
+    written.push(...made.map(({ name }) => name), ...outside);
+  }
+  return [...new Set(written)];
 }
 
 /** The vocabulary, and the number of durations that follow the tokens in the output of a TDT model. */
 function tokensOf(folder: string, layout: Layout, width: number): { vocabulary: Vocabulary; durations: number } {
+  if (layout.tokens) return { vocabulary: withBlank(folder, layout.tokens, width), durations: 0 };
   if (layout.architecture === 'ctc' || layout.durations === false)
     return { vocabulary: readVocabulary(folder, layout.vocabulary, width), durations: 0 };
   for (let durations = layout.durations ? 2 : 0; durations <= MOST_DURATIONS; durations++) {
@@ -79,7 +113,12 @@ function tokensOf(folder: string, layout: Layout, width: number): { vocabulary: 
 type About = Pick<FrameDescriptor, 'licence' | 'source' | 'attribution' | 'languages'>;
 
 /** Licence, origin and languages, from the options or from its card. */
-function aboutOf(folder: string, name: string, { features }: Layout, options: PublishedOptions): About {
+export function aboutOf(
+  folder: string,
+  name: string,
+  layout: Pick<Layout, 'languages'>,
+  options: Pick<PublishedOptions, 'licence' | 'source' | 'languages'>,
+): About {
   const card = readCard(folder);
   const licence = options.licence ?? card.licence ?? 'unknown';
   const origin = options.source ?? (card.base ? `https://huggingface.co/${card.base}` : null);
@@ -87,29 +126,42 @@ function aboutOf(folder: string, name: string, { features }: Layout, options: Pu
   if (credited && !origin)
     throw refused(folder, `its licence ${licence} requires attribution; say who made it and where it is published, with --source`);
   const given = options.languages?.length ? options.languages : card.languages;
-  const languages = given.length ? [...given] : features.startsWith('gigaam') ? ['ru'] : [];
+  const languages = given.length ? [...given] : layout.languages;
   if (!languages.length) throw refused(folder, 'nothing says which languages it recognises; give their codes, such as --languages en,de');
   const wrong = languages.find((code) => !/^[a-z]{2,3}$/.test(code));
   if (wrong !== undefined) throw refused(folder, `"${wrong}" is not an ISO code of a language, such as en or kk`);
-  const attribution = credited ? `${name}, from ${origin}, licensed under ${licence}; the weights are unchanged` : null;
+  const attribution = credited ? `${name}, from ${origin}, licensed under ${licence}` : null;
   return { licence, source: origin ?? resolve(folder), attribution, languages };
 }
 
 /** The files to copy with their sizes: ONNX files, their external weights, and licences. */
 async function filesOf(folder: string, { networks }: Layout): Promise<{ name: string; bytes: number }[]> {
   const wanted = new Set(networks.flatMap((file) => [file, ...externalFiles(join(folder, file))]));
-  const names = (await readdir(folder)).filter((name) => wanted.has(name) || /^licen[cs]e/i.test(name));
+  const names = (await readdir(folder)).filter((name) => wanted.has(name) || isLicence(name));
   return Promise.all(names.sort().map(async (name) => ({ name, bytes: (await stat(join(folder, name))).size })));
 }
 
-type Rest = About & Pick<FrameDescriptor, 'name' | 'files'>;
+export function isLicence(name: string): boolean {
+  return /^licen[cs]e/i.test(name);
+}
 
-function descriptorOf(layout: Layout, { tokens, blank }: Vocabulary, durations: number, rest: Rest): FrameDescriptor {
-  const { features, subsampling, variant, networks, tokensPerFrame } = layout;
-  const { files, ...about } = rest;
-  const bytes = files.filter(({ name }) => !/^licen[cs]e/i.test(name)).reduce((sum, file) => sum + file.bytes, 0);
+/** A transducer's files as its descriptor names them. */
+function transducerOf([encoder, second, joint]: readonly string[]): DescriptorOf<'transducer'>['networks'] {
+  return joint ? { encoder: encoder!, predictor: second!, joint } : { encoder: encoder!, decoderJoint: second! };
+}
+
+type Rest = About & Pick<FrameDescriptor, 'name' | 'files' | 'variant' | 'converted'>;
+
+type Built = Pick<Layout, 'architecture' | 'features' | 'subsampling' | 'networks' | 'tokensPerFrame' | 'delay'>;
+
+/** Describes a model with these files. */
+export function descriptorOf(layout: Built, { tokens, blank }: Vocabulary, durations: number, rest: Rest): FrameDescriptor {
+  const { features, subsampling, networks, tokensPerFrame } = layout;
+  const { files, attribution, ...about } = rest;
+  const bytes = files.filter(({ name }) => !isLicence(name)).reduce((sum, file) => sum + file.bytes, 0);
   const common = {
-    ...{ interface: INTERFACE as typeof INTERFACE, variant, features, subsampling, files, ...about },
+    ...{ interface: INTERFACE as typeof INTERFACE, features, subsampling, files, ...about },
+    attribution: attribution && `${attribution}; the weights are ${rest.converted ? 'converted to 8 bits' : 'unchanged'}`,
     devices: ['cpu' as const],
     createdAt: new Date().toISOString(),
     window: { sampleRate: SAMPLE_RATE, steps: 100 * WINDOW_SECONDS, samplesPerStep: 160 },
@@ -117,6 +169,6 @@ function descriptorOf(layout: Layout, { tokens, blank }: Vocabulary, durations: 
     memory: { row: 0, thread: Math.round(COPIES * bytes + WORKING_BYTES) },
   };
   return layout.architecture === 'ctc'
-    ? { architecture: 'ctc', ...common, networks: { model: networks[0]! } }
-    : { architecture: 'transducer', ...common, networks: { encoder: networks[0]!, decoderJoint: networks[1]! }, durations, tokensPerFrame };
+    ? { architecture: 'ctc', ...common, networks: { model: networks[0]! }, delay: layout.delay }
+    : { architecture: 'transducer', ...common, networks: transducerOf(networks), durations, tokensPerFrame };
 }

@@ -3,13 +3,15 @@ import { join } from 'node:path';
 import type { FrameDescriptor } from '../descriptor.ts';
 
 /**
- * The folders in which CTC and transducer models are published as ONNX, the layout that onnx-asr documents: model.onnx (or v3_ctc.onnx) or
- * encoder-model.onnx with decoder_joint-model.onnx, vocab.txt (or v3_vocab.txt), and usually config.json. `.int8.onnx` is the 8-bit variant.
+ * The folders in which CTC and transducer models are published as ONNX, the layout that onnx-asr documents: model.onnx, or encoder-model.onnx with
+ * decoder_joint-model.onnx, and vocab.txt, of NeMo; v3_ctc.onnx, or v3_rnnt_encoder.onnx with v3_rnnt_decoder.onnx and v3_rnnt_joint.onnx, and
+ * v3_vocab.txt, of GigaAM; and usually config.json. `.int8.onnx` is the 8-bit variant.
  */
 export interface Layout {
   architecture: FrameDescriptor['architecture'];
-  variant: 'int8' | 'float32';
-  /** ONNX files: the CTC model, or encoder and decoder_joint. */
+  /** Precision of the files to use. */
+  precision: 'int8' | 'float32';
+  /** ONNX files: the CTC model; encoder and decoder_joint; or encoder, predictor and joint. */
   networks: string[];
   vocabulary: string;
   features: FrameDescriptor['features'];
@@ -17,12 +19,28 @@ export interface Layout {
   tokensPerFrame: number;
   /** TDT rather than RNN-T; null: not specified by the folder. */
   durations: boolean | null;
+  /** Tokens in config.json, in order, without the blank, which follows them; null: they are in a file. */
+  tokens: string[] | null;
+  /** Frames by which its tokens come late. */
+  delay: number;
+  /** ISO codes of its languages if nothing else says them. */
+  languages: string[];
 }
 
-const CTC = /^(?:model|v[23](?:_e2e)?_ctc|multilingual[\w]*_ctc)(\.int8)?\.onnx$/;
-const ENCODER = /^encoder-model(\.int8)?\.onnx$/;
-const DECODER = /^decoder_joint-model(\.int8)?\.onnx$/;
-const VOCABULARY = /^(?:vocab|v[23]_vocab|v3_e2e_ctc_vocab|multilingual_vocab)\.txt$/;
+/** The files of a model, without `.onnx`, and of its vocabulary, the most specific first. */
+interface Files {
+  networks: string[];
+  vocabularies: string[];
+}
+
+const NEMO: Files[] = [
+  { networks: ['encoder-model', 'decoder_joint-model'], vocabularies: ['vocab'] },
+  { networks: ['model'], vocabularies: ['vocab'] },
+];
+const GIGAAM = /^((?:v[23]|multilingual\w*?)(?:_e2e)?)_(ctc|rnnt)(?:_(?:encoder|decoder|joint))?(?:\.int8)?\.onnx$/;
+const EIGHT = '.int8.onnx';
+const CONFIG = 'config.json';
+const LONGEST = 256; // characters of a token
 const SMALL = 1024; // bytes: smaller ONNX files are Git LFS pointers
 
 /** Whether a folder has ONNX files and no checkpoint from which they could be built. */
@@ -31,41 +49,55 @@ export function isPublished(folder: string): boolean {
   return names.some((name) => name.endsWith('.onnx')) && !names.some((name) => name.endsWith('.safetensors'));
 }
 
-/** Reads the layout of a folder. Throws if a file is missing or the format is unknown. @param variant if both are present; default int8 */
-export function layoutOf(folder: string, variant?: string): Layout {
+/** Reads the layout of a folder, with the float32 files if it has them. Throws if a file is missing or the format is unknown. */
+export function layoutOf(folder: string): Layout {
   const names = readdirSync(folder);
   const config = configOf(folder, names);
-  const transducer = names.some((name) => ENCODER.test(name) || DECODER.test(name));
-  const wanted = transducer ? [ENCODER, DECODER] : [CTC];
-  const eight = chosen(names, wanted, variant);
-  const networks = wanted.map((pattern) => {
-    const found = names.find((name) => pattern.exec(name) && Boolean(pattern.exec(name)![1]) === eight);
-    if (!found) throw refused(folder, `found ${onnxOf(names)}, wanted ${wantedFiles(transducer, eight)}`);
-    if (statSync(join(folder, found)).size < SMALL)
-      throw refused(folder, `${found} has ${statSync(join(folder, found)).size} bytes, as a Git LFS pointer has; download the file itself`);
-    return found;
-  });
-  const vocabularies = names.filter((name) => VOCABULARY.test(name));
-  if (vocabularies.length !== 1)
+  const files = filesOf(folder, names);
+  const downloaded = names.filter((name) => !isPointer(folder, name));
+  const hasAll = (end: string) => files.networks.every((name) => downloaded.includes(`${name}${end}`));
+  const eight = !hasAll('.onnx') && (hasAll(EIGHT) || files.networks.some((name) => names.includes(`${name}${EIGHT}`)));
+  const networks = files.networks.map((name) => `${name}${eight ? EIGHT : '.onnx'}`);
+  if (networks.some((name) => !names.includes(name))) throw refused(folder, `found ${onnxOf(names)}, wanted ${wantedFiles(networks)}`);
+  const pointer = networks.find((name) => isPointer(folder, name));
+  if (pointer)
     throw refused(
       folder,
-      `found ${vocabularies.join(' and ') || 'no vocab.txt'}, wanted one vocabulary with a line "token number" for each token`,
+      `${pointer} has ${statSync(join(folder, pointer)).size} bytes, as a Git LFS pointer has; download the file itself`,
     );
+  const vocabulary = config.tokens ? CONFIG : files.vocabularies.map((name) => `${name}.txt`).find((name) => names.includes(name));
+  if (!vocabulary)
+    throw refused(folder, `found no ${files.vocabularies.at(-1)}.txt, wanted a vocabulary with a line "token number" for each token`);
   return {
-    architecture: transducer ? 'transducer' : 'ctc',
-    variant: eight ? 'int8' : 'float32',
+    architecture: networks.length > 1 ? 'transducer' : 'ctc',
+    precision: eight ? 'int8' : 'float32',
     networks,
-    vocabulary: vocabularies[0]!,
+    vocabulary,
     ...config,
   };
 }
 
-/** Whether to use the 8-bit files. */
-function chosen(names: readonly string[], patterns: readonly RegExp[], variant?: string): boolean {
-  const has = (eight: boolean) =>
-    patterns.every((pattern) => names.some((name) => Boolean(pattern.exec(name)?.[1]) === eight && pattern.test(name)));
-  if (variant?.startsWith('int8')) return true;
-  return variant === 'float32' ? false : has(true);
+/** The names of a model's files. Throws if there are several models. */
+function filesOf(folder: string, names: readonly string[]): Files {
+  const found = new Map(gigaam(names));
+  if (found.size > 1) throw refused(folder, `it holds several models, ${[...found.keys()].join(', ')}; leave the files of one in a folder`);
+  const has = (network: string) => names.includes(`${network}.onnx`) || names.includes(`${network}${EIGHT}`);
+  return [...found.values()][0] ?? NEMO.find(({ networks }) => networks.some(has)) ?? NEMO[1]!;
+}
+
+/** Models of GigaAM by name, such as v3_e2e_rnnt. */
+function gigaam(names: readonly string[]): [name: string, files: Files][] {
+  return names.flatMap((file) => {
+    const [, version, family] = GIGAAM.exec(file) ?? [];
+    if (!version) return [];
+    const name = `${version}_${family}`;
+    const networks = family === 'ctc' ? [name] : ['encoder', 'decoder', 'joint'].map((part) => `${name}_${part}`);
+    return [[name, { networks, vocabularies: [`${name}_vocab`, `${version}_vocab`, `${version.replace(/_.*/, '')}_vocab`, 'vocab'] }]];
+  });
+}
+
+function isPointer(folder: string, name: string): boolean {
+  return name.endsWith('.onnx') && statSync(join(folder, name)).size < SMALL;
 }
 
 interface Config {
@@ -74,19 +106,23 @@ interface Config {
   features_size?: unknown;
   subsampling_factor?: unknown;
   max_tokens_per_step?: unknown;
+  decoder_params?: { vocabulary?: unknown };
+  encoder_params?: { reduction_kernel_size?: unknown };
 }
 
-type Facts = Pick<Layout, 'features' | 'subsampling' | 'tokensPerFrame' | 'durations'>;
+// T-one (voicekit-team/T-one): the mean time by which its tokens come late, and the length of its frames, in ms
+const [T_ONE_DELAY, T_ONE_FRAME] = [330, 30];
+
+type Facts = Pick<Layout, 'features' | 'subsampling' | 'tokensPerFrame' | 'durations' | 'tokens' | 'delay' | 'languages'>;
 
 /** Parameters from config.json, or the defaults of the families. */
 function configOf(folder: string, names: readonly string[]): Facts {
-  const config = names.includes('config.json') ? jsonIn(folder) : {};
+  const config = names.includes(CONFIG) ? jsonIn(folder) : {};
   const type = typeof config.model_type === 'string' ? config.model_type : '';
+  if (Array.isArray(config.decoder_params?.vocabulary)) return tone(folder, config, config.decoder_params.vocabulary);
   const known = /^(nemo-(conformer|fastconformer|parakeet)|gigaam)/.test(type);
   if (type && !known)
-    throw refused(folder, `config.json says "${type.slice(0, 60)}", wanted nemo-conformer-ctc, -rnnt or -tdt, or a CTC model of gigaam`);
-  if (/^gigaam.*rnnt/.test(type) || names.some((name) => /^v\d_(e2e_)?rnnt_encoder/.test(name)))
-    throw refused(folder, 'it is a transducer of GigaAM, whose predictor and joint are separate files; import its CTC model');
+    throw refused(folder, `config.json says "${type.slice(0, 60)}", wanted nemo-conformer-ctc, -rnnt or -tdt, a model of gigaam, or T-one`);
   if (/-aed$|canary/.test(type)) throw refused(folder, 'it is an attention decoder; only CTC, RNN-T and TDT are supported');
   const gigaam = type.startsWith('gigaam') || names.some((name) => /^(v[23]_|multilingual)/.test(name));
   const version = config.version === 'v2' || names.some((name) => /^v2_/.test(name)) ? 'v2' : 'v3';
@@ -96,14 +132,26 @@ function configOf(folder: string, names: readonly string[]): Facts {
   return {
     features: gigaam ? `gigaam-${version}` : `nemo${bins as 80 | 128}`,
     subsampling: whole(config.subsampling_factor, gigaam ? 4 : 8),
-    tokensPerFrame: whole(config.max_tokens_per_step, 10),
-    durations: type ? /tdt/.test(type) : null,
+    tokensPerFrame: whole(config.max_tokens_per_step, gigaam ? 3 : 10),
+    durations: type || gigaam ? /tdt/.test(type) : null,
+    ...{ tokens: null, delay: 0, languages: gigaam ? ['ru'] : [] },
+  };
+}
+
+/** T-one, whose config.json holds the vocabulary, and which takes samples of telephone speech. */
+function tone(folder: string, { encoder_params: encoder }: Config, vocabulary: unknown[]): Facts {
+  const wrong = vocabulary.findIndex((token) => typeof token !== 'string' || !token.length || token.length > LONGEST);
+  if (wrong >= 0) throw refused(folder, `token ${wrong} of the vocabulary in config.json is not a short text; download it again`);
+  return {
+    ...{ features: 'samples8k', subsampling: whole(encoder?.reduction_kernel_size, T_ONE_FRAME / 10), tokensPerFrame: 1, durations: false },
+    tokens: (vocabulary as string[]).map((token) => (token === ' ' ? '\u2581' : token)),
+    ...{ delay: Math.round(T_ONE_DELAY / T_ONE_FRAME), languages: ['ru'] },
   };
 }
 
 function jsonIn(folder: string): Config {
   try {
-    const config: unknown = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'));
+    const config: unknown = JSON.parse(readFileSync(join(folder, CONFIG), 'utf8'));
     if (config && typeof config === 'object') return config;
   } catch {
     // reported below
@@ -115,10 +163,9 @@ function whole(value: unknown, otherwise: number): number {
   return Number.isInteger(value) && (value as number) > 0 && (value as number) <= 1024 ? (value as number) : otherwise;
 }
 
-function wantedFiles(transducer: boolean, eight: boolean): string {
-  const end = eight ? '.int8.onnx' : '.onnx';
-  const both = `encoder-model${end} with decoder_joint-model${end}`;
-  return `${transducer ? both : `model${end}, v3_ctc${end} or ${both}`}, and vocab.txt, as in the folders for onnx-asr`;
+function wantedFiles(networks: readonly string[]): string {
+  const others = networks.length === 1 ? ', v3_ctc.onnx or encoder-model.onnx with decoder_joint-model.onnx' : '';
+  return `${networks.join(' with ')}${others}, and vocab.txt, as in the folders for onnx-asr`;
 }
 
 function onnxOf(names: readonly string[]): string {

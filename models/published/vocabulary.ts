@@ -45,3 +45,13 @@ export function readVocabulary(folder: string, name: string, width: number): Voc
     throw refused(folder, `no token of ${name} begins a word (with \u2581), so words could not be separated`);
   return { tokens, blank };
 }
+
+/** The vocabulary of tokens in order, with the blank after them. @param width number of tokens in the output of the model */
+export function withBlank(folder: string, tokens: readonly string[], width: number): Vocabulary {
+  if (tokens.length !== width - 1)
+    throw refused(
+      folder,
+      `config.json has ${tokens.length} tokens, but the model writes ${width} with the blank: they belong to different models`,
+    );
+  return { tokens: [...tokens, BLANK], blank: tokens.length };
+}

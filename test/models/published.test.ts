@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
@@ -33,6 +33,11 @@ t.test('importPublished() recognises CTC, RNN-T and TDT folders, and installs mo
     gigaam: { architecture: 'ctc', features: 'gigaam-v3', subsampling: 4, tokens: { count: 10, blank: 9 } },
     rnnt: { architecture: 'transducer', features: 'nemo80', durations: 0, tokensPerFrame: 10 },
     tdt: { architecture: 'transducer', features: 'nemo128', durations: 5 },
+    'gigaam-rnnt': {
+      ...{ architecture: 'transducer', features: 'gigaam-v3', durations: 0, tokensPerFrame: 3 },
+      networks: { encoder: 'v3_rnnt_encoder.onnx', predictor: 'v3_rnnt_decoder.onnx', joint: 'v3_rnnt_joint.onnx' },
+    },
+    't-one': { architecture: 'ctc', features: 'samples8k', subsampling: 3, tokens: { count: 10, blank: 9 }, delay: 11 },
   })) {
     const folder = folderOf(t, kind);
     const model = await imported(folder);
@@ -91,12 +96,28 @@ t.test('importPublished() reads licence, origin and languages from the card, and
   t.equal(readFileSync(join(made, 'LICENSE'), 'utf8'), 'the text');
 });
 
-t.test('importPublished() uses int8 files if there are any, or the requested ones', async (t) => {
+t.test('layoutOf() takes the float32 files if they are there, else those in 8 bits', async (t) => {
   const folder = folderOf(t, 'tdt');
-  for (const name of ['encoder-model', 'decoder_joint-model'])
-    copyFileSync(join(folder, `${name}.onnx`), join(folder, `${name}.int8.onnx`));
-  t.match(layoutOf(folder), { variant: 'int8', networks: ['encoder-model.int8.onnx', 'decoder_joint-model.int8.onnx'] });
-  t.match(layoutOf(folder, 'float32'), { variant: 'float32', networks: ['encoder-model.onnx', 'decoder_joint-model.onnx'] });
+  const files = ['encoder-model', 'decoder_joint-model'];
+  for (const name of files) copyFileSync(join(folder, `${name}.onnx`), join(folder, `${name}.int8.onnx`));
+  t.match(layoutOf(folder), { precision: 'float32', networks: files.map((name) => `${name}.onnx`) });
+  writeFileSync(join(folder, 'encoder-model.onnx'), 'version https://git-lfs');
+  t.match(layoutOf(folder), { precision: 'int8', networks: files.map((name) => `${name}.int8.onnx`) }, 'the others are not downloaded');
+  const { descriptor } = await imported(folder);
+  t.match(descriptor, { variant: 'int8', converted: false });
+  await t.rejects(imported(folder, { name: 'other', variant: 'float32' }), /it has 8-bit files only; download the others/);
+  await t.rejects(imported(folder, { name: 'other', variant: 'float16' }), /CPUs only, which have no use for float16; leave out --variant/);
+});
+
+t.test('layoutOf() takes the vocabulary of the model, and refuses a folder with several models of GigaAM', async (t) => {
+  const folder = folderOf(t, 'gigaam-rnnt');
+  for (const name of ['v3_e2e_rnnt_vocab.txt', 'v3_e2e_ctc_vocab.txt']) writeFileSync(join(folder, name), '');
+  t.match(layoutOf(folder), { vocabulary: 'v3_vocab.txt', features: 'gigaam-v3' });
+  for (const part of ['encoder', 'decoder', 'joint'])
+    renameSync(join(folder, `v3_rnnt_${part}.onnx`), join(folder, `v3_e2e_rnnt_${part}.onnx`));
+  t.match(layoutOf(folder), { vocabulary: 'v3_e2e_rnnt_vocab.txt' });
+  copyFileSync(join(PUBLISHED, 'gigaam', 'v3_ctc.onnx'), join(folder, 'v3_ctc.int8.onnx'));
+  t.throws(() => layoutOf(folder), /it holds several models, v3_ctc, v3_e2e_rnnt; leave the files of one in a folder/);
 });
 
 t.test('isPublished() leaves Whisper checkpoints to their own importer', async (t) => {
@@ -118,6 +139,18 @@ const damages: [what: string, kind: string, damage: (folder: string) => void, me
     /found encoder-model\.onnx, wanted .*decoder_joint-model\.onnx/,
   ],
   [
+    'no joint',
+    'gigaam-rnnt',
+    (folder) => rmSync(join(folder, 'v3_rnnt_joint.onnx')),
+    /found v3_rnnt_decoder\.onnx, v3_rnnt_encoder\.onnx, wanted v3_rnnt_encoder\.onnx with v3_rnnt_decoder\.onnx with v3_rnnt_joint\.onnx/,
+  ],
+  [
+    'a joint in the place of the predictor',
+    'gigaam-rnnt',
+    (folder) => copyFileSync(join(folder, 'v3_rnnt_joint.onnx'), join(folder, 'v3_rnnt_decoder.onnx')),
+    /Cannot use the predictor: found the inputs enc, dec and the outputs joint, wanted a token and two states in/,
+  ],
+  [
     'another network',
     'ctc',
     (folder) => {
@@ -134,6 +167,18 @@ const damages: [what: string, kind: string, damage: (folder: string) => void, me
   ],
   ['a vocabulary without a blank', 'ctc', change('vocab.txt', (text) => text.replace('<blk>', 'z')), /has no <blk>/],
   ['a vocabulary without numbers', 'ctc', change('vocab.txt', (text) => text.replace(' 3', '')), /line 4 of vocab\.txt has no number/],
+  [
+    'a shorter vocabulary in its config',
+    't-one',
+    change('config.json', (text) => text.replace('"\\u0431", ', '')),
+    /config\.json has 8 tokens, but the model writes 10 with the blank/,
+  ],
+  [
+    'a vocabulary in its config that is not text',
+    't-one',
+    change('config.json', (text) => text.replace('"\\u0431"', '7')),
+    /token 1 of the vocabulary in config\.json is not a short text/,
+  ],
   ['a number twice', 'ctc', change('vocab.txt', (text) => text.replace('n 3', 'n 2')), /line 4 of vocab\.txt has the number 2 once more/],
   ['a number too high', 'ctc', change('vocab.txt', (text) => text.replace('n 3', 'n 99999999999')), /has the number 99999999999/],
   ['no word-initial tokens', 'ctc', change('vocab.txt', (text) => text.replaceAll('\u2581', '')), /no token of vocab\.txt begins a word/],
@@ -197,7 +242,7 @@ function found(errors: number, coverage: number, confidence: number, words = 100
 t.test('frameRefusal() reports whether the blank, the vocabulary or the weights are wrong, even without clips', async (t) => {
   t.equal(frameRefusal(found(20, 0.6, 0.9)), null);
   t.match(frameRefusal(found(100, 0.01, 0.9)), /100 wrong: it writes next to nothing/);
-  t.match(frameRefusal(found(90, 0.6, 0.9)), /90 wrong: its confidence is high, so vocab\.txt probably belongs to another model/);
+  t.match(frameRefusal(found(90, 0.6, 0.9)), /90 wrong: its confidence is high, so its vocabulary probably belongs to another model/);
   t.match(frameRefusal(found(99, 0.6, 0.2)), /99 wrong: its weights are damaged or were never trained/);
   t.equal(frameRefusal(found(0, 0.6, 0.8, 0)), null);
   t.match(frameRefusal(found(0, 0.6, 0.2, 0)), /mean probability of its words is 20 %: its weights are damaged or were never trained/);

@@ -1,6 +1,7 @@
 import { powerSpectrum } from '../../spectrum.ts';
 import { SAMPLE_RATE } from '../../types.ts';
 import { type MelScale, melFilters, toBfloat16 } from './filters.ts';
+import { halfRate } from './half-rate.ts';
 
 /** Log-mel features of the families that do not compute them in their graphs. Frames are 10 ms apart. */
 
@@ -60,10 +61,12 @@ const RECIPES = {
   'gigaam-v2': gigaam,
   'gigaam-v3': { ...gigaam, transform: 320, window: 320, edges: null, rounded: true },
 } satisfies Record<string, Recipe>;
-export type FeatureKind = keyof typeof RECIPES;
+/** `samples8k`: samples, for models that compute their features themselves. */
+export type FeatureKind = keyof typeof RECIPES | 'samples8k';
 
 /** Prepares a kind of features. */
 export function openFrontEnd(kind: FeatureKind): FrontEnd {
+  if (kind === 'samples8k') return telephone();
   const recipe: Recipe = RECIPES[kind];
   const { bins, transform } = recipe;
   const window = hann(recipe);
@@ -88,6 +91,15 @@ export function openFrontEnd(kind: FeatureKind): FrontEnd {
     }
     if (recipe.normalised) for (let bin = 0; bin < bins; bin++) normalise(values.subarray(bin * frames, (bin + 1) * frames));
     return { bins, frames, values };
+  };
+}
+
+/** Samples at 8 kHz, as features of one bin. */
+function telephone(): FrontEnd {
+  const half = halfRate();
+  return (samples) => {
+    const values = half(samples);
+    return { bins: 1, frames: values.length, values };
   };
 }
 

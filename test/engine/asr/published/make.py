@@ -1,6 +1,6 @@
 """Creates small models with random weights in the layout that onnx-asr documents, and stores the output of onnx-asr for them.
 
-Usage: make.py (needs numpy, onnx, onnxruntime, onnx-asr 0.12 and ffmpeg). Writes the folders ctc, rnnt, tdt and gigaam beside this script, and
+Usage: make.py (needs numpy, onnx, onnxruntime, onnx-asr 0.12 and ffmpeg). Writes the folders ctc, rnnt, tdt, gigaam, gigaam-rnnt and t-one beside this script, and
 expected.json: tokens and timestamps of two clips per folder.
 """
 import json
@@ -112,15 +112,97 @@ def transducer(folder, durations):
     save(HERE / folder / "decoder_joint-model.onnx", nodes, inputs, outputs, constants)
 
 
+def gigaam_transducer(folder):
+    """Predictor and joint in files of their own; the joint takes one frame. Large matrices are small ones repeated: onnx-asr expects 320 numbers."""
+    hidden, tiles = 320, 10
+    part = hidden // tiles
+    nodes, constants = encoder_nodes("audio_signal", "length", 64, 4)
+    nodes += [h.make_node("Identity", ["hidden"], ["encoded"]), h.make_node("Cast", ["frames"], ["encoded_len"], to=T.INT32)]
+    inputs = [value("audio_signal", T.FLOAT, "b", 64, "t"), value("length", T.INT64, "b")]
+    outputs = [value("encoded", T.FLOAT, "b", WIDTH, "u"), value("encoded_len", T.INT32, "b")]
+    save(HERE / folder / "v3_rnnt_encoder.onnx", nodes, inputs, outputs, constants)
+
+    nodes = [
+        h.make_node("Tile", ["part", "times"], ["w"]),
+        h.make_node("Gather", ["embedding", "x"], ["embedded"]),  # [batch x 1 x width]
+        h.make_node("Transpose", ["embedded"], ["by_time"], perm=[1, 0, 2]),
+        h.make_node("LSTM", ["by_time", "w", "w", "", "", "h.1", "c.1"], ["y", "h", "c"], hidden_size=hidden),
+        h.make_node("Squeeze", ["y", "direction"], ["flat"]),
+        h.make_node("Transpose", ["flat"], ["dec"], perm=[1, 0, 2]),
+    ]
+    embedding = np.tile(floats(len(LETTERS), part, scale=8), (1, tiles))
+    embedding[-1] = 0
+    constants = {
+        "part": floats(1, 4 * part, part, scale=0.5), "times": np.int64([1, tiles, tiles]), "embedding": embedding, "direction": np.int64([1]),
+    }
+    states = [value(name, T.FLOAT, 1, "b", hidden) for name in ("h.1", "c.1", "h", "c")]
+    outputs = [value("dec", T.FLOAT, "b", 1, hidden), *states[2:]]
+    save(HERE / folder / "v3_rnnt_decoder.onnx", nodes, [value("x", T.INT64, "b", 1), *states[:2]], outputs, constants)
+
+    nodes = [
+        h.make_node("Transpose", ["enc"], ["frames"], perm=[0, 2, 1]),
+        h.make_node("MatMul", ["frames", "from_frame"], ["one"]),
+        h.make_node("Transpose", ["dec"], ["tokens"], perm=[0, 2, 1]),
+        h.make_node("MatMul", ["tokens", "from_token"], ["other"]),
+        h.make_node("Add", ["one", "other"], ["sum"]),
+        h.make_node("Tanh", ["sum"], ["active"]),
+        h.make_node("MatMul", ["active", "out"], ["product"]),
+        h.make_node("Add", ["product", "bias"], ["logits"]),
+        h.make_node("LogSoftmax", ["logits"], ["normal"], axis=-1),
+        h.make_node("Unsqueeze", ["normal", "two"], ["joint"]),
+    ]
+    bias = np.zeros(len(LETTERS), np.float32)
+    bias[-1] = 0.5
+    constants = {
+        "from_frame": floats(WIDTH, WIDTH, scale=8), "from_token": floats(hidden, WIDTH, scale=1), "out": floats(WIDTH, len(LETTERS), scale=5),
+        "bias": bias, "two": np.int64([2]),
+    }
+    inputs = [value("enc", T.FLOAT, "b", WIDTH, 1), value("dec", T.FLOAT, "b", hidden, 1)]
+    save(HERE / folder / "v3_rnnt_joint.onnx", nodes, inputs, [value("joint", T.FLOAT, "b", 1, 1, len(LETTERS))], constants)
+
+
+def stream(folder):
+    """Pieces of 300 ms at 8 kHz with a state, as T-one is exported."""
+    piece, frames = 2400, 10
+    nodes = [
+        h.make_node("Cast", ["signal"], ["numbers"], to=T.FLOAT),
+        h.make_node("Mul", ["numbers", "unit"], ["samples"]),
+        h.make_node("Reshape", ["samples", "shape"], ["rows"]),
+        h.make_node("MatMul", ["rows", "kernel"], ["product"]),
+        h.make_node("Cast", ["state"], ["before"], to=T.FLOAT),
+        h.make_node("Unsqueeze", ["before", "axis"], ["context"]),
+        h.make_node("Add", ["product", "context"], ["sum"]),
+        h.make_node("Tanh", ["sum"], ["hidden"]),
+        h.make_node("ReduceMean", ["hidden"], ["mean"], axes=[1], keepdims=0),
+        h.make_node("Cast", ["mean"], ["state_next"], to=T.FLOAT16),
+        h.make_node("MatMul", ["hidden", "out"], ["logits"]),
+        h.make_node("Add", ["logits", "bias"], ["biased"]),
+        h.make_node("LogSoftmax", ["biased"], ["logprobs"], axis=-1),
+    ]
+    letters = LETTERS[1:-1] + [" "]
+    bias = np.zeros(len(letters) + 1, np.float32)
+    bias[-1] = 1
+    constants = {
+        "unit": np.float32(1 / 2000), "shape": np.int64([-1, frames, piece // frames]), "kernel": floats(piece // frames, WIDTH, scale=3),
+        "axis": np.int64([1]), "out": floats(WIDTH, len(letters) + 1, scale=6), "bias": bias,
+    }
+    inputs = [value("signal", T.INT32, "b", piece, 1), value("state", T.FLOAT16, "b", WIDTH)]
+    outputs = [value("logprobs", T.FLOAT, "b", frames, len(letters) + 1), value("state_next", T.FLOAT16, "b", WIDTH)]
+    save(HERE / folder / "model.onnx", nodes, inputs, outputs, constants)
+    config = {"model_type": "t-one-ctc", "encoder_params": {"reduction_kernel_size": 3}, "decoder_params": {"vocabulary": letters}}
+    (HERE / folder / "config.json").write_text(json.dumps(config | {"pad_token_id": len(letters)}) + "\n")
+    return letters + ["<blk>"]
+
+
 def describe(folder, tokens, vocabulary, **config):
     lines = "".join(f"{token} {i}\n" for i, token in enumerate(tokens))
     (HERE / folder / vocabulary).write_text(lines, encoding="utf8")
     (HERE / folder / "config.json").write_text(json.dumps(config) + "\n")
 
 
-def recognised(folder, samples, tokens):
+def recognised(folder, samples, tokens, rate=16000):
     model = onnx_asr.load_model(json.loads((HERE / folder / "config.json").read_text())["model_type"], HERE / folder)
-    found = model.with_timestamps().recognize(samples)
+    found = model.with_timestamps().recognize(samples, sample_rate=rate)
     ids = [[i for i, token in enumerate(tokens) if token.replace("\u2581", " ") == text][0] for text in found.tokens]
     return {"tokens": ids, "seconds": [round(float(at), 3) for at in found.timestamps]}
 
@@ -134,12 +216,18 @@ if __name__ == "__main__":
     describe("rnnt", PIECES, "vocab.txt", model_type="nemo-conformer-rnnt", features_size=80, subsampling_factor=8, max_tokens_per_step=10)
     transducer("tdt", 5)
     describe("tdt", PIECES, "vocab.txt", model_type="nemo-conformer-tdt", features_size=128, subsampling_factor=8)
+    gigaam_transducer("gigaam-rnnt")
+    describe("gigaam-rnnt", LETTERS, "v3_vocab.txt", model_type="gigaam-v3-rnnt", version="v3", features_size=64, subsampling_factor=4)
+    spoken = stream("t-one")
     expected = {}
     for clip in ["two-speakers.wav", "clips/en_fleurs-test_003.ogg"]:
         command = ["ffmpeg", "-v", "error", "-i", DATA / clip, "-ac", "1", "-ar", "16000", "-t", "12", "-f", "f32le", "-"]
         samples = np.frombuffer(subprocess.check_output(command), np.float32)
-        for folder, tokens in [("ctc", PIECES), ("gigaam", LETTERS), ("rnnt", PIECES), ("tdt", PIECES)]:
+        for folder, tokens in [("ctc", PIECES), ("gigaam", LETTERS), ("rnnt", PIECES), ("tdt", PIECES), ("gigaam-rnnt", LETTERS)]:
             expected.setdefault(folder, {})[clip] = recognised(folder, samples, tokens)
+        command[command.index("16000")] = "8000"
+        samples = np.frombuffer(subprocess.check_output(command), np.float32)
+        expected.setdefault("t-one", {})[clip] = recognised("t-one", samples, spoken, 8000)
     (HERE / "expected.json").write_text(json.dumps(expected) + "\n")
     for folder, clips in expected.items():
         for clip, found in clips.items():

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { VARIANTS, type Variant } from '../../models/build/graph/graph.ts';
+import { DECODERS, type Decoder } from '../../models/nemo/decoders.ts';
 import { loadSettings } from './environment.ts';
 import { print } from './output.ts';
 import { openBar } from './progress.ts';
@@ -10,6 +11,7 @@ interface Options {
   licence?: string;
   source?: string;
   languages?: string;
+  decoder?: Decoder;
   quick?: boolean;
   check: boolean;
   force?: boolean;
@@ -42,29 +44,17 @@ export function addModels(program: Command): void {
 
   making(models.command('import'))
     .description(
-      'check and install a model from a local folder: a Whisper checkpoint, or a CTC or transducer model in the layout of onnx-asr',
+      'check and install a local model: a Whisper checkpoint, a CTC or transducer model in the layout of onnx-asr, or a .nemo file of FastConformer',
     )
     .argument(
-      '<folder>',
-      'Whisper: config.json, tokenizer.json, model.safetensors or its shards; others: model.onnx, or encoder-model.onnx with decoder_joint-model.onnx, and vocab.txt, config.json',
+      '<path>',
+      'a folder with Whisper: config.json, tokenizer.json, model.safetensors or its shards; with others: model.onnx, or encoder-model.onnx with decoder_joint-model.onnx, and vocab.txt, config.json; or a .nemo file, or a folder with one',
     )
     .option('--licence <expression>', 'licence of the model, as an SPDX expression')
     .option('--source <text>', 'origin of the model; required for CC-BY licences, and shown in their attribution')
     .option('--languages <codes>', 'languages of a CTC or transducer model, as ISO codes such as ru,kk')
-    .action(async (folder: string, options: Options) => {
-      const { licence, source, languages } = options;
-      const { isPublished } = await import('../../models/published/layout.ts');
-      if (!isPublished(folder)) {
-        const { importModel } = await import('../../models/importing.ts');
-        return make(folder, options, (making) => importModel(folder, { ...making, licence, source }));
-      }
-      const [{ importPublished }, { examine }] = await Promise.all([
-        import('../../models/published/importing.ts'),
-        import('../../engine/asr/examine.ts'),
-      ]);
-      const more = { licence, source, languages: languages?.split(',').map((code) => code.trim()), examine };
-      await make(folder, options, (making) => importPublished(folder, { ...making, ...more }));
-    });
+    .addOption(new Option('--decoder <decoder>', 'decoder of a hybrid .nemo file (default: transducer)').choices(DECODERS))
+    .action(importLocal);
 
   models
     .command('check')
@@ -116,6 +106,28 @@ export function addModels(program: Command): void {
       await removeModel(name, loadSettings().LONGHAND_HOME);
       print({ name, removed: true }, json);
     });
+}
+
+/** Imports whatever a path holds. */
+async function importLocal(path: string, options: Options): Promise<void> {
+  const { licence, source, languages, decoder } = options;
+  const [{ isPublished }, { importNemo, nemoFile }] = await Promise.all([
+    import('../../models/published/layout.ts'),
+    import('../../models/nemo/importing.ts'),
+  ]);
+  const nemo = nemoFile(path);
+  if (!nemo && !isPublished(path)) {
+    const { importModel } = await import('../../models/importing.ts');
+    return make(path, options, (making) => importModel(path, { ...making, licence, source }));
+  }
+  const [{ importPublished }, { examine }] = await Promise.all([
+    import('../../models/published/importing.ts'),
+    import('../../engine/asr/examine.ts'),
+  ]);
+  const more = { licence, source, languages: languages?.split(',').map((code) => code.trim()), examine };
+  await make(path, options, (making) =>
+    nemo ? importNemo(nemo, { ...making, ...more, decoder }) : importPublished(path, { ...making, ...more }),
+  );
 }
 
 /** Options of commands that build a model. */

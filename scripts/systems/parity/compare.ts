@@ -1,24 +1,32 @@
 /*
- * Imports models of reference.py and compares features, encoder output and greedy tokens with the reference of each clip. Prints a table;
- * exits with 1 if a limit is exceeded.
+ * Imports models of reference.py and compares features, encoder output and greedy tokens with the reference of each clip. Models of NeMo are
+ * compared twice: their exported ONNX files, and their .nemo files. Prints a table; exits with 1 if a limit is exceeded.
  * Usage: compare.ts FOLDER NAME…
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { countErrors } from '../../../bench/align.ts';
+import { addErrors, NO_ERRORS } from '../../../bench/normalise.ts';
 import { openNetwork } from '../../../engine/asr/ctc/recogniser.ts';
 import { examine } from '../../../engine/asr/examine.ts';
 import { type Features, openFrontEnd } from '../../../engine/asr/features/log-mel.ts';
 import { portOf } from '../../../engine/asr/frames/ports.ts';
+import { likeliestOf } from '../../../engine/asr/frames/probability.ts';
 import type { FrameNetworks } from '../../../engine/asr/frames/recogniser.ts';
-import { openNetworks } from '../../../engine/asr/transducer/recogniser.ts';
+import { decoderFiles, openDecoder, openNetworks } from '../../../engine/asr/transducer/recogniser.ts';
 import { float32, int64, openSession } from '../../../engine/runtime/session.ts';
-import type { FrameDescriptor } from '../../../models/descriptor.ts';
+import type { DescriptorOf, FrameDescriptor } from '../../../models/descriptor.ts';
+import { importNemo } from '../../../models/nemo/importing.ts';
 import { importPublished } from '../../../models/published/importing.ts';
 
 const FEATURES = 1e-3; // greatest difference of a value
 const ENCODER = 1e-2;
+const EIGHT = 0.95; // share of tokens that 8 bits may not change
 const TIE = 1e-3; // of log-probabilities: two runs of PyTorch differ by as much
+
+const NEMO = 'model.nemo';
+type Kind = 'onnx' | 'nemo';
 
 interface Row {
   clips: number;
@@ -26,6 +34,8 @@ interface Row {
   encoder: number;
   tokens: number;
   same: number;
+  /** Share of the tokens that 8 bits leave as they are; null: nothing is converted. */
+  eight: number | null;
   /** Greatest lead, in the reference, of a token over one that was found instead: a tie within the precision of float32 if tiny. */
   lead: number;
 }
@@ -34,30 +44,38 @@ const [folder, ...names] = process.argv.slice(2);
 const clips = readdirSync(join(folder!, 'clips')).map((file) => file.replace(/\.f32$/, ''));
 let failed = false;
 process.stdout.write(
-  '| model | clips | features | encoder | tokens | clips with the same tokens | lead of the others |\n|---|---|---|---|---|---|---|\n',
+  '| model | clips | features | encoder | tokens | clips with the same tokens | lead of the others | 8 bits: same tokens |\n|---|---|---|---|---|---|---|---|\n',
 );
 for (const name of names) {
-  const home = mkdtempSync(join(tmpdir(), 'longhand-parity-'));
-  try {
-    const row = await compared(name, home);
-    failed ||= row.features > FEATURES || row.encoder > ENCODER || row.lead > TIE;
-    const small = (value: number) => value.toExponential(1);
-    process.stdout.write(
-      `| ${name} | ${row.clips} | ${small(row.features)} | ${small(row.encoder)} | ${row.tokens} | ${row.same} | ${row.lead ? small(row.lead) : ''} |\n`,
-    );
-  } finally {
-    rmSync(home, { recursive: true });
+  const kinds: Kind[] = existsSync(join(folder!, name, NEMO)) ? ['onnx', 'nemo'] : ['onnx'];
+  for (const kind of kinds) {
+    const home = mkdtempSync(join(tmpdir(), 'longhand-parity-'));
+    try {
+      const row = await compared(name, kind, home);
+      failed ||= row.features > FEATURES || row.encoder > ENCODER || row.lead > TIE || (row.eight ?? 1) < EIGHT;
+      const small = (value: number) => value.toExponential(1);
+      process.stdout.write(
+        `| ${name}${kind === 'nemo' ? ' .nemo' : ''} | ${row.clips} | ${small(row.features)} | ${small(row.encoder)} | ${row.tokens} | ${row.same} | ${row.lead ? small(row.lead) : ''} | ${row.eight === null ? '' : `${(100 * row.eight).toFixed(1)} %`} |\n`,
+      );
+    } finally {
+      rmSync(home, { recursive: true });
+    }
   }
 }
 process.exitCode = failed ? 1 : 0;
 
-async function compared(name: string, home: string): Promise<Row> {
-  const from = join(folder!, name, 'model');
-  const model = await importPublished(from, { home, name, languages: ['en'], variant: 'float32', examine });
+/** Imports the exported model or the .nemo file. @param variant default: 8 bits */
+function imported(name: string, kind: Kind, home: string, variant?: 'float32') {
+  const options = { home, name: `${name}-${variant ?? 'int8'}`, languages: ['en'], variant, examine };
+  return kind === 'onnx' ? importPublished(join(folder!, name, 'model'), options) : importNemo(join(folder!, name, NEMO), options);
+}
+
+async function compared(name: string, kind: Kind, home: string): Promise<Row> {
+  const model = await imported(name, kind, home, 'float32');
   const descriptor = model.descriptor as FrameDescriptor;
   const front = openFrontEnd(descriptor.features);
   const encode = await openEncoder(model.folder, descriptor);
-  const row: Row = { clips: clips.length, features: 0, encoder: 0, tokens: 0, same: 0, lead: 0 };
+  const row: Row = { clips: clips.length, features: 0, encoder: 0, tokens: 0, same: 0, eight: null, lead: 0 };
   const leads = new Map<string, number>();
   for (const clip of clips) {
     const features = front(floats(join(folder!, 'clips', `${clip}.f32`)));
@@ -69,10 +87,7 @@ async function compared(name: string, home: string): Promise<Row> {
   await encode.close();
   const networks = await networksOf(model.folder, descriptor);
   for (const clip of clips) {
-    const wanted = JSON.parse(readFileSync(join(folder!, name, 'reference', `${clip}.json`), 'utf8')) as Record<
-      'tokens' | 'frames',
-      number[]
-    >;
+    const wanted = referenceOf(name, clip);
     const found = await networks.tokens(front(floats(join(folder!, 'clips', `${clip}.f32`))), '', () => {});
     const [tokens, frames] = [found.map(({ token }) => token), found.map(({ first }) => first)];
     const same = `${tokens}` === `${wanted.tokens}` && (!wanted.frames.length || `${frames}` === `${wanted.frames}`);
@@ -85,7 +100,60 @@ async function compared(name: string, home: string): Promise<Row> {
     if (!same) row.lead = Math.max(row.lead, leads.get(clip) ?? Number.POSITIVE_INFINITY);
   }
   await networks.close();
-  return row;
+  return { ...row, eight: await inEightBits(name, kind, home) };
+}
+
+/**
+ * Share of the reference's tokens that the 8-bit model chooses; null if the network is too small to be converted. A transducer chooses given the
+ * reference's tokens before: with random weights, one that differs changes all that follow.
+ */
+async function inEightBits(name: string, kind: Kind, home: string): Promise<number | null> {
+  const model = await imported(name, kind, home);
+  const descriptor = model.descriptor as FrameDescriptor;
+  if (!descriptor.converted) return null;
+  const front = openFrontEnd(descriptor.features);
+  const chosen =
+    descriptor.architecture === 'ctc' ? await openChoices(model.folder, descriptor) : await openForced(model.folder, descriptor);
+  let errors = NO_ERRORS;
+  for (const clip of clips) {
+    const wanted = referenceOf(name, clip);
+    const found = await chosen.tokens(front(floats(join(folder!, 'clips', `${clip}.f32`))), wanted);
+    errors = addErrors(errors, countErrors(wanted.tokens.map(String), found.map(String)));
+  }
+  await chosen.close();
+  return 1 - (errors.substituted + errors.deleted + errors.inserted) / errors.reference;
+}
+
+interface Choices {
+  tokens(features: Features, wanted: Reference): Promise<number[]>;
+  close(): Promise<unknown>;
+}
+
+async function openChoices(home: string, descriptor: FrameDescriptor): Promise<Choices> {
+  const networks = await networksOf(home, descriptor);
+  const tokens = async (features: Features) => (await networks.tokens(features, '', () => {})).map(({ token }) => token);
+  return { tokens, close: () => networks.close() };
+}
+
+/** The token that a transducer would choose at each place where the reference has one, after the same tokens. */
+async function openForced(home: string, descriptor: DescriptorOf<'transducer'>): Promise<Choices> {
+  const encoder = await openEncoder(home, descriptor);
+  const { joint, close } = await openDecoder(home, decoderFiles(descriptor));
+  const { blank, count } = descriptor.tokens;
+  const tokens = async (features: Features, wanted: Reference) => {
+    const encoded = await encoder.run(features);
+    const frames = encoded.length / encoder.width();
+    let { start: state } = joint;
+    const found: number[] = [];
+    for (const [i, frame] of wanted.frames.entries()) {
+      const column = Float32Array.from({ length: encoded.length / frames }, (_, row) => encoded[row * frames + frame]!);
+      const next = await joint.run(column, 1, wanted.tokens[i - 1] ?? blank, state);
+      state = next.state;
+      found.push(likeliestOf(next.logits, 0, count));
+    }
+    return found;
+  };
+  return { tokens, close: () => Promise.all([encoder.close(), close()]) };
 }
 
 /** The output that reference.py stores: [width x frames] of a transducer's encoder, or the logits of a CTC model. */
@@ -98,10 +166,14 @@ async function openEncoder(home: string, descriptor: FrameDescriptor) {
     portOf(session, 'length', path),
     portOf(session, ctc ? 'logits' : 'encoded', path),
   ];
+  let width = 0;
   return {
+    /** Width of the last output. */
+    width: () => width,
     run: async ({ values, bins, frames }: Features) => {
       const feeds = { [signal]: float32(values, [1, bins, frames]), [length]: int64(BigInt64Array.of(BigInt(frames)), [1]) };
       const { data, dims } = (await session.run(feeds, { [output]: null }))[output]!;
+      width = dims[ctc ? 2 : 1]!;
       return ctc ? turned(data as Float32Array, dims[1]!, dims[2]!) : (data as Float32Array);
     },
     close: () => session.close(),
@@ -111,6 +183,12 @@ async function openEncoder(home: string, descriptor: FrameDescriptor) {
 function networksOf(home: string, descriptor: FrameDescriptor): Promise<FrameNetworks> {
   const common = { folder: home, device: 'cpu' as const, rows: 1 };
   return descriptor.architecture === 'ctc' ? openNetwork({ ...common, descriptor }) : openNetworks({ ...common, descriptor });
+}
+
+type Reference = Record<'tokens' | 'frames', number[]>;
+
+function referenceOf(name: string, clip: string): Reference {
+  return JSON.parse(readFileSync(join(folder!, name, 'reference', `${clip}.json`), 'utf8')) as Reference;
 }
 
 function reference(name: string, file: string): Float32Array {

@@ -2,7 +2,7 @@
 the output of their encoder and the tokens of their greedy decoding for every clip.
 
 Usage: reference.py FOLDER NAME… (see MODELS at the end). FOLDER/clips holds float32 samples at 16 kHz, CLIP.f32. Writes FOLDER/NAME/model (the
-folder to import) and FOLDER/NAME/reference: CLIP.features.f32 [bins x frames], CLIP.encoded.f32 [width x frames] and CLIP.json.
+folder to import), for NeMo FOLDER/NAME/model.nemo, and FOLDER/NAME/reference: CLIP.features.f32 [bins x frames], CLIP.encoded.f32 [width x frames] and CLIP.json.
 """
 import copy
 import json
@@ -81,6 +81,27 @@ def centred(layer, logits_of, blank, share, every=1):
     layer.bias.data[blank] += torch.quantile(logits[:, :blank].max(1).values - logits[:, blank], share)
 
 
+def levelled(encoder, run):
+    """Makes every channel between the layers vary over the frames as much as it is large. Random layers would add the same to every frame until
+    frames differ by a thousandth of what they have in common, which no trained network does and no 8-bit number can show."""
+
+    def level(module, _, output):
+        channels = 1 if isinstance(module, torch.nn.Conv1d) else -1
+        values = output.movedim(channels, -1).reshape(-1, output.shape[channels])
+        mean, deviation = values.mean(0), values.std(0) + 1e-6
+        column = (-1,) + (1,) * (module.weight.dim() - 1)
+        module.weight.data /= deviation.view(column)
+        module.bias.data = (module.bias.data - mean) / deviation
+        shape = (-1, 1) if channels == 1 else (-1,)
+        return (output - mean.view(shape)) / deviation.view(shape)
+
+    before = [one for one in encoder.pre_encode.modules() if isinstance(one, (torch.nn.Linear, torch.nn.Conv1d))]
+    hooks = [module.register_forward_hook(level) for module in [*before, *(layer.norm_out for layer in encoder.layers)]]
+    run()
+    for hook in hooks:
+        hook.remove()
+
+
 def nemo(kind, **size):
     import nemo.collections.asr.models as models
     from nemo.utils import logging
@@ -98,6 +119,7 @@ def nemo(kind, **size):
         return features[0, :, : frames[0]], out, lengths
 
     with torch.inference_mode():
+        levelled(model.encoder, lambda: encoded(np.concatenate([CLIPS[name] for name in TUNING])))
         tuning = torch.cat([encoded(CLIPS[name])[1][0].T for name in TUNING])
         if kind == "ctc":
             layer = model.decoder.decoder_layers[0]
@@ -136,6 +158,7 @@ def nemo(kind, **size):
     folder = FOLDER / NAME / "model"
     folder.mkdir(parents=True, exist_ok=True)
     results = {name: found_now(found, samples) for name, samples in CLIPS.items()}
+    model.save_to(str(FOLDER / NAME / "model.nemo"))
     model.export(str(folder / "model.onnx"))
     names = [*model_labels(config), "<blk>"]
     (folder / "vocab.txt").write_text("".join(f"{token} {i}\n" for i, token in enumerate(names)), encoding="utf8")
@@ -180,6 +203,7 @@ def gigaam(version, layers, width, heads):
         return exact(signal.double(), length)[0][0].float(), out, lengths
 
     with torch.inference_mode():
+        levelled(model.encoder, lambda: encoded(np.concatenate([CLIPS[name] for name in TUNING])))
         layer = model.head.decoder_layers[0]
         tuning = torch.cat([encoded(CLIPS[name])[1][0].T for name in TUNING])
         centred(layer, lambda: tuning @ layer.weight[:, :, 0].T + layer.bias, blank, BLANKS["ctc"])

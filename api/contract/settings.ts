@@ -70,7 +70,7 @@ const VARIABLES = {
   LONGHAND_THREADS: whole(1)
     .optional()
     .describe(
-      "Worker threads of an engine. Default: physical cores, lowered to the container's CPU or memory limit; at most 4 with CUDA, always 1 with WebGPU",
+      "Worker threads of an engine. Default: physical cores, lowered to the container's CPU or memory limit; with CUDA at most 8, as far as the GPU's memory allows; always 1 with WebGPU",
     ),
   LLM_BASE_URL: flagless
     .optional()

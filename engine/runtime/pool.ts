@@ -8,6 +8,7 @@ import type { Linker } from '../diarization/linkage.ts';
 import type { Local } from '../diarization/segmentation.ts';
 import type { Routes } from '../types.ts';
 import { BufferPool } from './buffers.ts';
+import { gpuMemory } from './gpu-memory.ts';
 import { readMachine } from './machine.ts';
 import { memoryOf } from './memory.ts';
 import { FairQueue, FIRST_UNITS, type Kind, placesOn } from './scheduler.ts';
@@ -21,7 +22,7 @@ export interface PoolOptions {
   others?: Readonly<Record<string, string>>;
   /** Which of them recognises what; absent: the resident model recognises everything. */
   routes?: Routes;
-  /** Default: one per core as far as memory allows; at most 4 with CUDA, always 1 with WebGPU. */
+  /** Default: one per core as far as memory allows; with CUDA at most 8, as far as the GPU's memory allows, always 1 with WebGPU. */
   threads?: number;
   device?: Device;
   /** Batch size: windows decoded together on one thread. Default: the model's. */
@@ -91,7 +92,8 @@ export async function openPool({
   const descriptor = descriptorOf(models.whisper);
   const rows = askedRows ?? rowsOf(descriptor, device);
   const others = Object.fromEntries(Object.entries(folders).map(([name, folder]) => [name, { folder, descriptor: descriptorOf(folder) }]));
-  const memory = memoryOf(descriptor, others, readMachine(), device, asked);
+  const gpu = device === 'cuda' && asked === undefined ? gpuMemory(descriptor, rows) : null;
+  const memory = memoryOf(descriptor, others, readMachine(), device, asked, gpu);
   const { threads, othersBytes } = memory;
   silenceRuntime();
   // Each thread has a small heap but much external memory, and V8 would start incremental marking for every few megabytes of it: 10 % of

@@ -3,7 +3,21 @@ import { join } from 'node:path';
 import t from 'tap';
 import { seeded } from '../../bench/random.ts';
 import { type Feeds, float32, int64, openSession } from '../../engine/runtime/session.ts';
-import { cast, createGraph, floats, type Graph, index, input, ints, nested, op, output, slice } from '../../models/build/graph/graph.ts';
+import {
+  cast,
+  createGraph,
+  floats,
+  type Graph,
+  index,
+  input,
+  ints,
+  nested,
+  op,
+  output,
+  slice,
+  toActivation,
+  toFloat32,
+} from '../../models/build/graph/graph.ts';
 import { decodeGraph, ELEMENT } from '../../models/build/graph/onnx.ts';
 import { toBytes, writeModel } from '../../models/build/graph/write.ts';
 import { toEightBits } from '../../models/published/eight-bit/rewrite.ts';
@@ -15,8 +29,8 @@ const numbers = (count: number, size = 1) => Float32Array.from({ length: count }
 const NO_WEIGHTS = { shape: () => [], float32: () => new Float32Array() };
 
 /** A network of `add`, from x [1 x FRAMES x WIDTH] to y of the same shape. */
-function network(add: (g: Graph, x: string) => string): Graph {
-  const g = createGraph(NO_WEIGHTS, 'float32');
+function network(add: (g: Graph, x: string) => string, variant: 'float32' | 'float16' = 'float32'): Graph {
+  const g = createGraph(NO_WEIGHTS, variant);
   const dims = [1, 'T', WIDTH];
   output(g, 'y', add(g, input(g, 'x', 'float32', dims)), 'float32', dims);
   return g;
@@ -132,6 +146,28 @@ t.test(
     t.equal(await farthest(exact, made), 0);
   },
 );
+
+t.test('toEightBits() converts float16 layers, alone, with a bias, sharing an input, and as convolutions', async (t) => {
+  const folder = t.testdir();
+  const [from, to] = [join(folder, 'model.onnx'), join(folder, 'made.onnx')];
+  const half = network((g, x) => {
+    const start = toActivation(g, x);
+    const one = op(g, 'Add', [op(g, 'MatMul', [start, matrix(g)]), vector(g)]);
+    const two = op(g, 'Add', [op(g, 'MatMul', [one, matrix(g)]), op(g, 'MatMul', [one, matrix(g)])]);
+    return toFloat32(g, turned(g, op(g, 'Conv', [turned(g, two), matrix(g, [WIDTH, WIDTH, 1]), vector(g)])));
+  }, 'float16');
+  const exact = toBytes(half);
+  writeFileSync(from, exact);
+  await toEightBits(from, to, { saturates: true });
+  const made = readFileSync(to);
+  t.strictSame(
+    decodeGraph(made).nodes.flatMap(({ op }) => (/Quantize|Integer|MatMul|Conv/.test(op) ? [op] : [])),
+    ['DynamicQuantizeMatMul', 'DynamicQuantizeLinear', 'MatMulIntegerToFloat', 'MatMulIntegerToFloat', 'DynamicQuantizeMatMul'],
+  );
+  t.ok(made.length < 0.6 * exact.length);
+  const difference = await farthest(exact, made);
+  t.ok(difference > 0 && difference < 0.05, `differs by ${difference} of the largest`);
+});
 
 /** A factor of 1 for each position of x before `end`, 0 for the others: [1, T, 1]. */
 function before(g: Graph, x: string, end: string): string {

@@ -18,13 +18,15 @@ export interface LinearLayer {
   addition: FileNode | null;
   /** The result. */
   output: string;
+  /** Whether weights and activations are float16, as exporters leave them for GPUs. */
+  half: boolean;
   /** Whether the activations are a Swish, x sigmoid(x), whose large values differ most between frames. */
   afterSwish: boolean;
 }
 
 const FEWEST = 2 ** 15; // weights: smaller matrices are left, because quantising their activations takes as long as their product
 
-/** The linear layers of a file whose weights are float32 constants that nothing else uses. */
+/** The linear layers of a file whose weights are constants, float32 or float16, that nothing else uses. */
 export function linearLayers(file: OnnxFile): LinearLayer[] {
   return file.nodes.flatMap((node) => layerOf(file, node) ?? []);
 }
@@ -32,20 +34,25 @@ export function linearLayers(file: OnnxFile): LinearLayer[] {
 function layerOf(file: OnnxFile, node: FileNode): LinearLayer | null {
   const form = node.domain ? null : formOf(node);
   const matrix = form && file.tensors.get(node.inputs[1]!);
-  if (!form || !matrix?.data || matrix.type !== ELEMENT.float32 || file.uses.get(matrix.name) !== 1) return null;
+  if (!form || !matrix?.data || !isFloat(matrix) || file.uses.get(matrix.name) !== 1) return null;
   const ranks = form.channelsFirst ? matrix.dims.length === 3 && matrix.dims[2] === 1 : matrix.dims.length === 2;
   if (!ranks || matrix.dims[0]! * matrix.dims[1]! < FEWEST) return null;
   const [outputs, inputs] = form.byOutput ? [matrix.dims[0]!, matrix.dims[1]!] : [matrix.dims[1]!, matrix.dims[0]!];
-  const own = node.inputs[2] ? biasOf(file, node.inputs[2], outputs) : null;
+  const own = node.inputs[2] ? biasOf(file, node.inputs[2], outputs, matrix.type) : null;
   if (node.inputs[2] && !own) return null;
-  const added = node.inputs[2] || form.channelsFirst ? null : additionOf(file, node, outputs);
+  const added = node.inputs[2] || form.channelsFirst ? null : additionOf(file, node, outputs, matrix.type);
   return {
     ...{ node, input: node.inputs[0]!, matrix, inputs, outputs, ...form },
     bias: own ?? added?.bias ?? null,
     addition: added?.node ?? null,
     output: (added?.node ?? node).outputs[0]!,
+    half: matrix.type === ELEMENT.float16,
     afterSwish: isSwish(file, node.inputs[0]!),
   };
+}
+
+function isFloat({ type }: FileTensor): boolean {
+  return type === ELEMENT.float32 || type === ELEMENT.float16;
 }
 
 function isSwish(file: OnnxFile, name: string): boolean {
@@ -66,14 +73,19 @@ function formOf({ op, attributes }: FileNode): Pick<LinearLayer, 'byOutput' | 'c
 }
 
 /** The only use of a product, if it adds a vector of weights. */
-function additionOf(file: OnnxFile, { outputs: [product] }: FileNode, width: number): { node: FileNode; bias: FileTensor } | null {
+function additionOf(
+  file: OnnxFile,
+  { outputs: [product] }: FileNode,
+  width: number,
+  type: number,
+): { node: FileNode; bias: FileTensor } | null {
   if (file.uses.get(product!) !== 1) return null;
   const node = file.nodes.find(({ op, inputs }) => op === 'Add' && inputs.includes(product!));
-  const bias = node && biasOf(file, node.inputs.find((name) => name !== product)!, width);
+  const bias = node && biasOf(file, node.inputs.find((name) => name !== product)!, width, type);
   return bias ? { node: node!, bias } : null;
 }
 
-function biasOf(file: OnnxFile, name: string, width: number): FileTensor | null {
+function biasOf(file: OnnxFile, name: string, width: number, type: number): FileTensor | null {
   const tensor = file.tensors.get(name);
-  return tensor?.data && tensor.type === ELEMENT.float32 && tensor.dims.length === 1 && tensor.dims[0] === width ? tensor : null;
+  return tensor?.data && tensor.type === type && tensor.dims.length === 1 && tensor.dims[0] === width ? tensor : null;
 }

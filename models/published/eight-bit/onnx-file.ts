@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type DecodedNode, decodeNode, ELEMENT, prefix } from '../../build/graph/onnx.ts';
+import { fromFloat16 } from '../../build/whisper/safetensors.ts';
 import { refused } from '../layout.ts';
 import { type Field, fields, read, varint } from '../wire.ts';
 
@@ -152,13 +153,16 @@ function numbers(file: number, { from, to }: Field): number[] {
   return found;
 }
 
-/** The numbers of a float32 tensor, row-major. Throws if the file ends before them. */
-export function floatsOf({ name, data, dims }: FileTensor): Float32Array {
+/** The numbers of a float32 or float16 tensor, row-major. Throws if the file ends before them. */
+export function floatsOf({ name, type, data, dims }: FileTensor): Float32Array {
   const bytes = bytesAt(data!);
-  const wanted = 4 * dims.reduce((product, size) => product * size, 1);
+  const half = type === ELEMENT.float16;
+  const wanted = (half ? 2 : 4) * dims.reduce((product, size) => product * size, 1);
   if (bytes.length !== wanted)
     throw new Error(`the weight ${name} has ${bytes.length} bytes, wanted ${wanted} for [${dims}]; download the model again`);
-  return new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
+  return half
+    ? fromFloat16(new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.length / 2))
+    : new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
 }
 
 /** Bytes of a file, at an aligned address. */

@@ -17,7 +17,7 @@ import { withoutMasks } from './masks.ts';
 import { bytesAt, type FileTensor, floatsOf, type OnnxFile, openOnnx } from './onnx-file.ts';
 
 /*
- * Our 8-bit form of a published float32 network: its linear layers multiply 8-bit numbers, all other operators stay as they are. Unlike the
+ * Our 8-bit form of a published float32 or float16 network: its linear layers multiply 8-bit numbers, all other operators stay as they are. Unlike the
  * 8-bit files that are published with such models, each output has a scale of its own, convolutions of one frame are products as well,
  * layers with the same input quantise it once, those at the ends stay exact, and nothing is masked, because windows have no padding.
  */
@@ -95,8 +95,8 @@ function rewritten(file: OnnxFile, layers: readonly LinearLayer[], constants: Co
 }
 
 /** Layers with the same source share its quantisation. */
-function sourceOf({ input, channelsFirst }: LinearLayer): string {
-  return channelsFirst ? `${input}/last` : input;
+function sourceOf({ input, channelsFirst, half }: LinearLayer): string {
+  return `${input}${channelsFirst ? '/last' : ''}${half ? '/float' : ''}`;
 }
 
 /** The operators that quantise the input of several layers. */
@@ -104,26 +104,32 @@ function quantisation(layer: LinearLayer, quantised: Map<string, string[]>): Nod
   const source = sourceOf(layer);
   const outputs = ['bytes', 'scale', 'zero'].map((part) => `${source}/${part}`);
   quantised.set(source, outputs);
-  const turned = layer.channelsFirst ? [transposition(layer.input, source)] : [];
-  return [...turned, operator('DynamicQuantizeLinear', [source], outputs)];
+  return [...prepared(layer, source), operator('DynamicQuantizeLinear', [source], outputs)];
+}
+
+/** The operators that bring a layer's input into the form of a product, [.. x inputs] in float32; none if it has it. */
+function prepared({ input, channelsFirst, half }: LinearLayer, to: string): Node[] {
+  const turned = half && channelsFirst ? `${to}/turned` : half ? input : to;
+  return [...(channelsFirst ? [transposition(input, turned)] : []), ...(half ? [cast(turned, to, ELEMENT.float32)] : [])];
 }
 
 /** The operators of a layer. @param quantised its input's bytes, scale and zero point, if they are there already */
-function product(layer: LinearLayer, weights: [string, string, string], opset: number, quantised?: string[]): Node[] {
-  const { channelsFirst, output } = layer;
-  const [values, scales, zeros] = weights;
-  const bias = layer.bias ? [layer.bias.name] : [];
-  const result = channelsFirst ? `${output}/last` : output;
-  const own = channelsFirst && !quantised ? `${output}/input` : layer.input;
+function product(layer: LinearLayer, { matrix, bias }: Weights, opset: number, quantised?: string[]): Node[] {
+  const { channelsFirst, half, output } = layer;
+  const plain = !channelsFirst && !half;
+  const [own, result] = plain ? [layer.input, output] : [`${output}/input`, `${output}/product`];
+  const [values, scales, zeros] = matrix;
   const [bytes, scale, zero] = quantised ?? [];
+  const turned = half && channelsFirst ? `${output}/half` : half ? output : result;
   return [
-    ...(own === layer.input ? [] : [transposition(layer.input, own)]),
+    ...(plain || quantised ? [] : prepared(layer, own)),
     ...(quantised
       ? [operator('MatMulIntegerToFloat', [bytes!, values, scale!, scales, zero!, zeros, ...bias], [result], MICROSOFT)]
       : layer.afterSwish
-        ? byRow(own, weights, bias, result, opset)
-        : [operator('DynamicQuantizeMatMul', [own, values, scales, zeros, ...bias], [result], MICROSOFT)]),
-    ...(channelsFirst ? [transposition(result, output)] : []),
+        ? byRow(own, matrix, bias, result, opset)
+        : [operator('DynamicQuantizeMatMul', [own, ...matrix, ...bias], [result], MICROSOFT)]),
+    ...(half ? [cast(result, turned, ELEMENT.float16)] : []),
+    ...(channelsFirst ? [transposition(turned, output)] : []),
   ];
 }
 
@@ -154,25 +160,37 @@ function transposition(from: string, to: string): Node {
   return { ...operator('Transpose', [from], [to]), attributes: { perm: CHANNELS_LAST } };
 }
 
+function cast(from: string, to: string, element: number): Node {
+  return { ...operator('Cast', [from], [to]), attributes: { to: element } };
+}
+
 function operator(op: string, inputs: string[], outputs: string[], domain = ''): Node {
   return { op, domain, inputs, outputs, attributes: {} };
 }
 
-/** Adds a layer's weights in 8 bits: values [inputs x outputs], scales and zero points [outputs]. */
-function weightsOf(layer: LinearLayer, constants: Constant[], saturates: boolean): [string, string, string] {
-  const { matrix, inputs, outputs, byOutput } = layer;
+/** Names of a layer's weights: values [inputs x outputs], scales and zero points [outputs]; and of its bias, if it has one. */
+interface Weights {
+  matrix: [values: string, scales: string, zeros: string];
+  bias: string[];
+}
+
+/** Adds a layer's weights in 8 bits, and its bias in float32. */
+function weightsOf({ matrix, inputs, outputs, byOutput, bias, half }: LinearLayer, constants: Constant[], saturates: boolean): Weights {
   let made: ReturnType<typeof quantise> | undefined;
   const load = () => {
     const values = floatsOf(matrix);
     return quantise(byOutput ? values : transpose(values, inputs, outputs), outputs, inputs, saturates);
   };
-  const names = ['values', 'scales', 'zeros'].map((part) => `${matrix.name}/${part}`) as [string, string, string];
+  const names = ['values', 'scales', 'zeros'].map((part) => `${matrix.name}/${part}`) as Weights['matrix'];
   constants.push(
     { name: names[0], element: 'int8', dims: [inputs, outputs], load: () => (made = load()).values },
     { name: names[1], element: 'float32', dims: [outputs], load: () => made!.scales },
     { name: names[2], element: 'int8', dims: [outputs], load: () => new Int8Array(outputs) },
   );
-  return names;
+  if (!bias || !half) return { matrix: names, bias: bias ? [bias.name] : [] };
+  const float = `${matrix.name}/bias`;
+  constants.push({ name: float, element: 'float32', dims: [outputs], load: () => floatsOf(bias) });
+  return { matrix: names, bias: [float] };
 }
 
 /** Whether a weight is written number by number: large ones, and those in other files, which are not copied. */

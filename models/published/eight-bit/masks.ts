@@ -6,7 +6,7 @@ const VIEWS = new Set(['Expand', 'Unsqueeze', 'Squeeze', 'Reshape', 'Transpose',
 /**
  * A network without its masks of padding, and without what computes them. Such a mask is 1 at positions below the length of a recording:
  * `Range < length`, where the length depends on no sample. Windows are recognised one by one without padding, so it is 1 everywhere. NeMo's
- * exports multiply the largest tensors of their networks by such masks, which takes up to a quarter of the time.
+ * exports multiply the largest tensors of their networks by such masks, which takes up to 25 % of the time.
  */
 export function withoutMasks(file: OnnxFile): OnnxFile {
   const kept = new Map<string, string>();

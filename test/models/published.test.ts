@@ -174,6 +174,26 @@ const damages: [what: string, kind: string, damage: (folder: string) => void, me
     /config\.json has 8 tokens, but the model writes 10 with the blank/,
   ],
   [
+    'the config of another family',
+    't-one',
+    (folder) => copyFileSync(join(PUBLISHED, 'ctc', 'config.json'), join(folder, 'config.json')),
+    /found no vocab\.txt/,
+  ],
+  [
+    'config and vocabulary of another family',
+    't-one',
+    (folder) => {
+      for (const name of ['config.json', 'vocab.txt']) copyFileSync(join(PUBLISHED, 'ctc', name), join(folder, name));
+    },
+    /model\.onnx takes pieces of samples, as T-one does, but config\.json stands for features; they belong to different models/,
+  ],
+  [
+    "T-one's config",
+    'ctc',
+    (folder) => copyFileSync(join(PUBLISHED, 't-one', 'config.json'), join(folder, 'config.json')),
+    /model\.onnx takes features, but config\.json stands for T-one; they belong to different models/,
+  ],
+  [
     'a vocabulary in its config that is not text',
     't-one',
     change('config.json', (text) => text.replace('"\\u0431"', '7')),

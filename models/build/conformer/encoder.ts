@@ -1,7 +1,7 @@
 import { affine } from '../graph/clipped.ts';
 import * as graph from '../graph/graph.ts';
 import { type Graph, input, ints, norm, op, weight } from '../graph/graph.ts';
-import { linear, linearByRow, linears } from '../graph/linear.ts';
+import { LOWEST_SWISH, linear, linearByRow, linears } from '../graph/linear.ts';
 import { attention, type Lengths, lengthsOf } from './attention.ts';
 import type { Conformer } from './shape.ts';
 
@@ -9,8 +9,6 @@ import type { Conformer } from './shape.ts';
  * The encoder of FastConformer (Rekesh et al. 2023) as NeMo defines it, for one window without padding, so that nothing is masked. The graph's
  * weights are those of fold.ts.
  */
-
-const LOWEST_SWISH = 0.2785; // minus its minimum
 
 /**
  * Adds the inputs `audio_signal` [1, bins, T] and `length` [1], which is not read, and the encoder.

@@ -60,6 +60,7 @@ export function feedForward(g: Graph, x: string, layer: string): string {
 }
 
 const LOWEST_GELU = 0.17; // minus its minimum: negative values need not be scanned for the maximum
+export const LOWEST_SWISH = 0.2785; // the same of x sigmoid(x)
 
 /**
  * `linear` with a scale per row: a few positions have such large activations that one scale for all would leave few bits for the others.

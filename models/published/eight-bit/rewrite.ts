@@ -1,4 +1,5 @@
 import { MICROSOFT } from '../../build/graph/graph.ts';
+import { LOWEST_SWISH } from '../../build/graph/linear.ts';
 import {
   byteLength,
   type Constant,
@@ -26,7 +27,6 @@ const NODE = 1; // a graph's field in the ONNX schema
 const MODEL_OPSET = 8; // a model's
 const CHANNELS_LAST = [0, 2, 1];
 const LOWEST = 'lowest-swish'; // name of a constant: minus the minimum of x sigmoid(x), so that negative values need not be scanned
-const LOWEST_SWISH = 0.2785;
 const LAST_AXIS = 'last-axis'; // name of a constant
 const AXES_AS_INPUT = 18;
 const STREAMED = 1024; // bytes: smaller weights are copied with their messages

@@ -8,7 +8,7 @@ import { toSound } from '../snap-words.ts';
 import { speechBetween } from '../speech.ts';
 import { type Attempts, decodeWell, Effort, type Recogniser } from './attempts.ts';
 import { calibrated } from './calibration.ts';
-import { isCertain, leftOut, reliable, shorter, spanOf, wordlessSpans } from './coverage.ts';
+import { isCertain, leftOut, reliable, shorter, spanOf, unfilled, wordlessSpans } from './coverage.ts';
 import type { DecodeResult } from './decode-job.ts';
 import { withoutEchoes } from './duplicates.ts';
 import { type DoubtedPart, doubtedParts, sharesOf } from './mixed.ts';
@@ -148,7 +148,8 @@ async function decodeWindow(request: WindowRequest, recogniser: Recogniser, chec
   const words = withoutEchoes(written);
   const timed = kept.tokens.some((token) => token >= facts.firstTimestamp);
   const wordless = wordlessSpans(words, request.speech);
-  const rest = timed ? merged([...leftOut(kept.tokens, request.speech, until, facts), ...wordless]) : wordless;
+  const skipped = unfilled(leftOut(kept.tokens, request.speech, until, facts), words, request.speech);
+  const rest = timed ? merged([...skipped, ...wordless]) : wordless;
   const rate = kept.tokens.length / Math.max(1, speechBetween(speech, 0, Number.POSITIVE_INFINITY)); // tokens per second
   const looped = loop(guarded.tokens) ?? loopOfSegments(guarded, facts);
   const longest = looped ? RETRY_PART_SECONDS : (TARGET_ROW_SHARE * facts.longestText) / rate;

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { AttentionStore } from '../../../../engine/asr/whisper/attention-store.ts';
-import { certainShare, isCertain, leftOut, reliable, shorter, wordlessSpans } from '../../../../engine/asr/whisper/coverage.ts';
+import { certainShare, isCertain, leftOut, reliable, shorter, unfilled, wordlessSpans } from '../../../../engine/asr/whisper/coverage.ts';
 import type { DecodeResult } from '../../../../engine/asr/whisper/decode-job.ts';
 import type { Facts } from '../../../../engine/asr/whisper/model.ts';
 
@@ -93,6 +93,23 @@ t.test('leftOut() returns speech between segments and after the last one', async
   t.strictSame(found([at(0), 1, at(29.1)]), [], '0.9 s is too short');
   t.strictSame(found([at(0), 1, 2, 3], 12), [[12, 30]], 'the truncated part');
   t.strictSame(leftOut([at(0), 1, at(2)], [{ start: 0, end: 2 }], null, facts), [], 'nothing where there is no speech');
+});
+
+t.test('unfilled() returns the left-out spans whose speech no words fill', async (t) => {
+  const speech = [{ start: 0, end: 31.2 }];
+  const span = { start: 27.9, end: 31.2 };
+  const words = (...times: [number, number][]) => times.map(([start, end]) => ({ start, end }));
+  t.strictSame(
+    unfilled([span], words([27.7, 27.8], [27.9, 28.4], [28.4, 29.5], [29.5, 30.4], [30.4, 31.1]), speech),
+    [],
+    'a late timestamp',
+  );
+  t.strictSame(unfilled([span], words([27, 27.8], [31.2, 31.5]), speech), [span], 'no words');
+  t.strictSame(unfilled([span], words([27, 30], [30, 31.5]), speech), [span], 'words stretched into it');
+  t.strictSame(unfilled([span], words([27.9, 29.2], [29.2, 31.2]), speech), [span], 'words stretched within it');
+  t.strictSame(unfilled([span], words([27.9, 28.4], [29.3, 30]), speech), [span], '2.1 s without words');
+  t.strictSame(unfilled([span], words([27.9, 28.4], [29.3, 30.3], [30.3, 31.2]), speech), [], '0.9 s without words');
+  t.strictSame(unfilled([span], [], [{ start: 0, end: 28 }]), [], 'nothing where there is no speech');
 });
 
 t.test('wordlessSpans() returns the speech without words of a decoding without timestamps', async (t) => {

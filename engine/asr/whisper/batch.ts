@@ -48,6 +48,6 @@ export interface Batch {
   remove(row: number): void;
   /** Adds a token to each row and predicts the next. `details`: what is needed, per row. */
   step(tokens: readonly number[], details: readonly Detail[]): Promise<Prediction>;
-  /** Adds several tokens to one row, which is all that the result has: a prompt. */
-  prefill(row: number, tokens: readonly number[], detail: Detail): Promise<Prediction>;
+  /** Adds several tokens to each of the rows from `first` on. Returns the predictions of these rows, one each. */
+  prefill(first: number, tokens: readonly (readonly number[])[], detail: Detail): Promise<Prediction[]>;
 }

@@ -1,21 +1,7 @@
-import type { AttentionStore } from './attention-store.ts';
-import type { Batch, Prediction } from './batch.ts';
 import { allowed } from './constraints.ts';
-import type { DecodeJob, Hypothesis } from './decode-job.ts';
+import type { DecodeJob, Hypothesis, Step } from './decode-job.ts';
 import { repeats } from './loops.ts';
-import type { Facts } from './model.ts';
 import { type Choice, corrected, isTimed, logitsOf, most, type Scores, weigh } from './sampling.ts';
-
-interface Step {
-  facts: Facts;
-  prediction: Prediction;
-  /** Row of each hypothesis in `prediction`. */
-  numbers: ReadonlyMap<Hypothesis, number>;
-  /** Hypotheses by their current row in the batch. */
-  rows: Hypothesis[];
-  batch: Batch;
-  shares: AttentionStore;
-}
 
 interface Candidate {
   parent: Hypothesis;

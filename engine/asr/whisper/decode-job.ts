@@ -1,5 +1,6 @@
 import type { Span } from '../../types.ts';
-import type { Detail, Encoded, Source } from './batch.ts';
+import type { AttentionStore } from './attention-store.ts';
+import type { Batch, Detail, Encoded, Prediction, Source } from './batch.ts';
 import type { Facts } from './model.ts';
 import type { Missed, Vocabulary } from './vocabulary.ts';
 
@@ -101,6 +102,28 @@ export interface DecodeJob {
   limit: number; // tokens
   finished: Hypothesis[]; // finished hypotheses of beam search
   random: () => number;
+}
+
+/** A step of the batch: what is predicted, and what choosing the next tokens changes. */
+export interface Step {
+  facts: Facts;
+  prediction: Prediction;
+  /** Row of each hypothesis in `prediction`. */
+  numbers: ReadonlyMap<Hypothesis, number>;
+  /** Hypotheses by their current row in the batch. */
+  rows: Hypothesis[];
+  batch: Batch;
+  shares: AttentionStore;
+}
+
+/** The error that the check of a request throws after its file has been cancelled. */
+export function cancellation({ check }: Pick<DecodeRequest, 'check'>): { error: unknown } | null {
+  try {
+    check();
+    return null;
+  } catch (error) {
+    return { error };
+  }
 }
 
 /** Instruction tokens after <|startoftranscript|>. */

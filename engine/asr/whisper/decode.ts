@@ -1,24 +1,20 @@
 import { DecodeQueue, type Interleaver } from '../../runtime/scheduler.ts';
-import { languageOf } from '../language.ts';
 import { AttentionStore } from './attention-store.ts';
 import type { Batch, Prediction } from './batch.ts';
 import { advance, best } from './beam.ts';
-import { allowed } from './constraints.ts';
 import {
+  cancellation,
   type DecodeJob,
   type DecodeRequest,
   type DecodeResult,
   detailOf,
   type Hypothesis,
-  instructions,
   leftWindow,
 } from './decode-job.ts';
-import { detectLanguage } from './language-detection.ts';
-import { beyondSpeech, loopCut, repeats } from './loops.ts';
+import { extend } from './extend.ts';
 import type { AnyWhisper } from './model.ts';
 import { openBatch } from './open-batch.ts';
-import { corrected, generator, greedy, logitsOf, sample, weigh } from './sampling.ts';
-import { noteMissed } from './vocabulary.ts';
+import { openingOf, rowOf } from './opening.ts';
 
 const RESERVED_ROWS = 1; // rows reserved for first windows, so that a short recording need not wait for a row of a long one
 
@@ -77,10 +73,7 @@ export class Decoder {
     this.#interleaver?.begin();
     try {
       while (this.#waiting.length || this.#rows.length) {
-        for (let next = this.#next(); next; next = this.#next()) {
-          await this.#admit(next);
-          this.#dismiss();
-        }
+        await this.#admit();
         this.#dismiss();
         if (this.#rows.length) await this.#step().catch((error) => this.#isolate(error));
         this.#interleaver?.step(this.#waiting.hurried(this.#owners.values()));
@@ -95,67 +88,87 @@ export class Decoder {
     }
   }
 
-  #next(): Pending | null {
+  /** The window to add after those that have `entered` the batch, if there is room for it. */
+  #next(entered: readonly Pending[]): Pending | null {
     if (this.#batch.ahead) return null;
-    let used = this.#rows.length;
-    for (const job of this.#owners.keys()) used += job.options.beamSize - this.#rows.filter((row) => row.job === job).length;
+    const decoding = [...this.#owners.values(), ...entered];
+    const used = decoding.reduce((sum, { options }) => sum + options.beamSize, 0);
     const room = (first?: boolean) => (first ? this.#batch.capacity : this.capacity) - used;
-    const alone = [...this.#owners.values()].some((request) => request.alone);
+    const alone = decoding.some((request) => request.alone);
     const fits = (request: Pending) => !alone && (request.alone ? used === 0 : request.options.beamSize <= room(request.first));
-    return this.#waiting.next(this.#owners.values(), fits);
+    return this.#waiting.next(decoding, fits);
+  }
+
+  /** Adds waiting windows to the batch while rows are free, until a file is cancelled, and starts to decode them. */
+  async #admit(): Promise<void> {
+    const entered: Pending[] = [];
+    for (let next = this.#next(entered); next; next = this.#isCancelled(entered) ? null : this.#next(entered)) {
+      const row = this.#rows.length + entered.length;
+      try {
+        next.check();
+        await this.#batch.add(next.source);
+        if (next.prompt.length) await this.#batch.prefill(row, [openingOf(next.prompt, this.#model.facts)], 'nothing');
+        entered.push(next);
+      } catch (error) {
+        if (this.#batch.size > row) this.#batch.remove(row);
+        next.reject(error);
+      }
+    }
+    if (entered.length) await this.#start(entered);
   }
 
   /**
-   * Adds a window to the batch. Prefills <|startoftranscript|> alone to read language and no-speech probability; without text logits,
-   * needed for these only by English-only models, this takes 50 % of the work.
+   * Prefills <|startoftranscript|> of the latest rows, to read language and no-speech probability. Without text logits, needed for these only by
+   * English-only models, this takes 50 % of the work.
    */
-  async #admit(request: Pending): Promise<void> {
-    try {
-      request.check();
-      const { facts } = this.#model;
-      const number = await this.#batch.add(request.source);
-      const opening = request.prompt.length ? [facts.startOfPrevious, ...request.prompt] : [];
-      if (opening.length) await this.#batch.prefill(number, opening, 'nothing');
-      const { file, options, speech, vocabulary } = request;
-      const prediction = await this.#batch.prefill(number, [facts.startOfTranscript], facts.languages.size ? 'special' : 'text');
-      const detection = detectLanguage(prediction, facts);
-      const language = request.language ?? languageOf(detection.languages, request.expected, speech);
-      if (request.language === null && request.leave?.includes(language)) {
-        this.#batch.remove(number);
-        return request.resolve(leftWindow(detection, language));
-      }
-      const limit = facts.longestText - opening.length - 5;
-      const job: DecodeJob = { file, options, speech, vocabulary, detection, language, limit, finished: [], random: generator(1) };
-      const [feed, ...ahead] = instructions(facts, language, options.timestamps);
-      const row: Hypothesis = { job, feed: feed ?? 0, ahead, tokens: [], logProbs: [], attention: [], score: 0, resumed: [], cuts: [] };
-      this.#rows[number] = row;
-      this.#owners.set(job, request);
-      if (feed === undefined) this.#choose([row], prediction); // English-only: no instruction tokens
-    } catch (error) {
-      if (this.#batch.size > this.#rows.length) this.#batch.remove(this.#batch.size - 1);
-      request.reject(error);
+  async #start(entered: readonly Pending[]): Promise<void> {
+    const { facts } = this.#model;
+    const first = this.#rows.length;
+    const tokens = entered.map(() => [facts.startOfTranscript]);
+    const predictions = await this.#batch.prefill(first, tokens, facts.languages.size ? 'special' : 'text').catch((error) => {
+      while (this.#batch.size > first) this.#batch.remove(this.#batch.size - 1);
+      this.#restart(entered, error);
+    });
+    if (!predictions) return;
+    const rows = entered.map((request, i) => rowOf(request, predictions[i]!, facts));
+    for (const [i, row] of rows.entries()) this.#owners.set(row.job, entered[i]!);
+    this.#rows.push(...rows);
+    for (const [i, row] of rows.entries()) {
+      const { job } = row;
+      const { language, leave, resolve } = entered[i]!;
+      if (language === null && leave?.includes(job.language)) {
+        this.#end(job);
+        resolve(leftWindow(job.detection, job.language));
+      } else if (!facts.languages.size && job.options.timestamps) this.#choose([row], predictions[i]!); // no instruction tokens
     }
   }
 
-  /** A failed step may be caused by any of its windows: each restarts alone, and one that fails again has failed. */
   #isolate(error: unknown): void {
     const requests = [...this.#owners.values()];
     for (const job of [...this.#owners.keys()]) this.#end(job);
+    this.#restart(requests, error);
+  }
+
+  /** A failed run may be caused by any of its windows: each restarts alone, and one that fails again has failed. */
+  #restart(requests: readonly Pending[], error: unknown): void {
     for (const request of requests) {
       if (requests.length === 1) request.reject(error);
       else this.#waiting.add({ ...request, alone: true });
     }
   }
 
+  /** Whether a file with rows has been cancelled. */
+  #isCancelled(entered: readonly Pending[]): boolean {
+    return [...this.#owners.values(), ...entered].some((request) => cancellation(request) !== null);
+  }
+
   /** Removes the rows of cancelled files. */
   #dismiss(): void {
     for (const [job, request] of this.#owners) {
-      try {
-        request.check();
-      } catch (error) {
-        this.#end(job);
-        request.reject(error);
-      }
+      const failure = cancellation(request);
+      if (!failure) continue;
+      this.#end(job);
+      request.reject(failure.error);
     }
   }
 
@@ -167,55 +180,18 @@ export class Decoder {
 
   /** Advances `rows` by one token, in the order of `prediction`. */
   #choose(rows: readonly Hypothesis[], prediction: Prediction): void {
-    const { facts } = this.#model;
+    const numbers = new Map(rows.map((row, i) => [row, i]));
+    const step = { facts: this.#model.facts, prediction, numbers, rows: this.#rows, batch: this.#batch, shares: this.#shares };
     const beams = new Map<DecodeJob, Hypothesis[]>();
     const done: DecodeJob[] = [];
-    rows.forEach((row, i) => {
+    for (const row of rows) {
       const next = row.ahead.shift();
       if (next !== undefined) row.feed = next;
       else if (row.job.options.beamSize > 1) beams.set(row.job, [...(beams.get(row.job) ?? []), row]);
-      else if (this.#extend(row, i, prediction)) done.push(row.job);
-    });
-    const numbers = new Map(rows.map((row, i) => [row, i]));
-    for (const [job, group] of beams) {
-      if (advance(job, group, { facts, prediction, rows: this.#rows, batch: this.#batch, numbers, shares: this.#shares })) done.push(job);
+      else if (extend(row, step)) done.push(row.job);
     }
+    for (const [job, group] of beams) if (advance(job, group, step)) done.push(job);
     for (const job of done) this.#finish(job);
-  }
-
-  /** Chooses the next token of a row; true if it ended. */
-  #extend(row: Hypothesis, i: number, prediction: Prediction): boolean {
-    const { facts } = this.#model;
-    const { job } = row;
-    const { timestamps, temperature } = job.options;
-    const may = allowed(row.tokens, facts, timestamps, row.resumed, row.cuts.at(-1) === row.tokens.length);
-    const scores = weigh(prediction, i, may, facts);
-    const choice = temperature > 0 ? sample(logitsOf(prediction, i, may, facts), scores, facts, temperature, job.random) : greedy(scores);
-    const better = corrected(choice.token, row, facts);
-    const token = better ?? choice.token;
-    if (job.vocabulary && token < facts.endOfText)
-      noteMissed(row, token, job.vocabulary, prediction.text!.subarray(i * facts.endOfText), scores.lse);
-    if (better !== null) row.resumed.push(row.tokens.length);
-    const width = prediction.align.length / prediction.textMax.length;
-    row.score += choice.logProb;
-    row.attention.push(this.#shares.keep(prediction.align, i * width, width));
-    if (token === facts.endOfText) return true;
-    row.tokens.push(token);
-    row.logProbs.push(choice.logProb);
-    row.feed = token;
-    return row.tokens.length >= job.limit || beyondSpeech(row, facts) || (repeats(row.tokens) && !this.#goesOn(row));
-  }
-
-  /** Cuts off a loop of a row, which continues after it; false: it does not. */
-  #goesOn(row: Hypothesis): boolean {
-    const kept = loopCut(row);
-    if (kept === null) return false;
-    this.#batch.retreat(this.#rows.indexOf(row), row.tokens.length - kept);
-    for (const list of [row.tokens, row.logProbs, row.attention]) list.length = kept;
-    row.score = row.logProbs.reduce((sum, value) => sum + value, 0);
-    row.feed = row.tokens.at(-1)!;
-    row.cuts.push(kept);
-    return true;
   }
 
   #finish(job: DecodeJob): void {

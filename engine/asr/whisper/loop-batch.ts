@@ -88,10 +88,11 @@ export class LoopBatch implements Batch {
     return this.#together(found);
   }
 
-  async prefill(row: number, tokens: readonly number[], detail: Detail): Promise<Prediction> {
-    const own = this.#rows[row]!;
-    own.tokens.push(...tokens);
-    return this.#together(detail === 'nothing' ? [null] : await this.#run([own], detail));
+  async prefill(first: number, tokens: readonly (readonly number[])[], detail: Detail): Promise<Prediction[]> {
+    const rows = this.#rows.slice(first, first + tokens.length);
+    for (const [i, row] of rows.entries()) row.tokens.push(...tokens[i]!);
+    const predicted = detail === 'nothing' ? rows.map(() => null) : await this.#run(rows, detail);
+    return predicted.map((one) => this.#together([one]));
   }
 
   /** The prediction behind `token` if it was made ahead. */

@@ -1,4 +1,4 @@
-import { type Feeds, type Fetches, int64, type Tensor, tensor } from '../../runtime/session.ts';
+import { type Feeds, int64, type Tensor, tensor } from '../../runtime/session.ts';
 import type { Batch, Detail, Encoded, Prediction, Source } from './batch.ts';
 import { Cache } from './cache.ts';
 import type { Whisper } from './model.ts';
@@ -85,20 +85,27 @@ export class StepBatch implements Batch {
   }
 
   step(tokens: readonly number[], details: readonly Detail[]): Promise<Prediction> {
-    return this.#run(0, this.size, tokens, 1, details.includes('logits') ? 'logits' : 'text');
+    const detail = details.includes('logits') ? 'logits' : 'text';
+    return this.#run(0, this.size, tokens, detail, this.#views(this.#results, 0, this.size));
   }
 
-  prefill(row: number, tokens: readonly number[], detail: Detail): Promise<Prediction> {
-    return this.#run(row, 1, tokens, tokens.length, detail);
+  /** One row at a time: 8-bit activations have one scale per run, so what is predicted for a row would depend on the others. */
+  async prefill(first: number, tokens: readonly (readonly number[])[], detail: Detail): Promise<Prediction[]> {
+    const predictions: Prediction[] = [];
+    for (const [i, own] of tokens.entries()) predictions.push(await this.#run(first + i, 1, own, detail));
+    return predictions;
   }
 
-  async #run(first: number, rows: number, tokens: readonly number[], length: number, detail: Detail): Promise<Prediction> {
+  /** Runs the decoder on the next tokens of some rows, equally many of each. `into`: memory for outputs; onnxruntime allocates others. */
+  async #run(first: number, rows: number, tokens: readonly number[], detail: Detail, into?: Record<string, Tensor>): Promise<Prediction> {
+    const length = tokens.length / rows;
     this.#cache.grow(first, rows, length, Math.max(this.size, first + rows));
     const feeds = this.#feeds(first, rows, tokens, length);
     const short = detail === 'special' || detail === 'nothing';
     feeds.asked = everyOf(short ? 0 : rows);
-    const output = await this.#model.decoder.run(feeds, this.#fetches(rows, length, detail));
-    if (length === 1 && !short) this.#keep(output, rows);
+    const wanted = detail === 'logits' ? [...this.#outputs, 'text'] : this.#outputs;
+    const output = await this.#model.decoder.run(feeds, Object.fromEntries(wanted.map((name) => [name, into?.[name] ?? null])));
+    if (into) this.#keep(output, rows);
     this.#cache.append(first, rows, length, output);
     const prediction: Record<string, unknown> = {};
     for (const [name, tensor] of Object.entries(output)) prediction[name] = tensor.data;
@@ -110,12 +117,6 @@ export class StepBatch implements Batch {
     feeds.tokens = int64(BigInt64Array.from(tokens, BigInt), [rows, length]);
     feeds.pos = int64(positions, [rows, length]);
     return Object.assign(feeds, this.#views(this.#cross, first, rows));
-  }
-
-  /** Output buffers of a step, reused every time; onnxruntime allocates unknown outputs and those of a prompt. */
-  #fetches(rows: number, length: number, detail: Detail): Fetches {
-    const known = length === 1 && (detail === 'text' || detail === 'logits') ? this.#views(this.#results, 0, rows) : {};
-    return Object.fromEntries([...this.#outputs, ...(detail === 'logits' ? ['text'] : [])].map((name) => [name, known[name] ?? null]));
   }
 
   /** Allocates buffers for outputs seen for the first time. */

@@ -61,7 +61,8 @@ async function plainly(model: Whisper, seed: number, { timestamps }: DecodingOpt
   await batch.add(source(model, seed));
   const tokens: number[] = [];
   const logProbs: number[] = [];
-  let prediction = await batch.prefill(0, [facts.startOfTranscript, ...instructions(facts, 'de', timestamps)], 'logits');
+  const [first] = await batch.prefill(0, [[facts.startOfTranscript, ...instructions(facts, 'de', timestamps)]], 'logits');
+  let prediction = first!;
   while (tokens.length < STEPS) {
     const logits = [...logitsOf(prediction, 0, allowed(tokens, facts, timestamps), facts)];
     const [text, times] = [logits.slice(0, facts.firstTimestamp), logits.slice(facts.firstTimestamp)];

@@ -40,18 +40,20 @@ type Job = Partial<DecodeRequest> & { seed: number; options: DecodingOptions };
 
 /** Decodes windows concurrently in a batch of three. */
 function decoded(model: AnyWhisper, jobs: readonly Job[]): Promise<DecodeResult[]> {
+  return Promise.all(started(model, jobs));
+}
+
+function started(model: AnyWhisper, jobs: readonly Job[]): Promise<DecodeResult>[] {
   const decoder = new Decoder(model, 3);
   const request = { file: 1, language: null, expected: null, prompt: [], speech: [{ start: 0, end: SECONDS }], check() {} };
-  return Promise.all(
-    jobs.map(({ seed, ...job }) => {
-      const window = { samples: sound(seed), speech: request.speech };
-      return decoder.decode({
-        ...request,
-        ...job,
-        source: async () => ('loop' in model ? unencoded(window, model) : encode(window, model)),
-      });
-    }),
-  );
+  return jobs.map(({ seed, ...job }) => {
+    const window = { samples: sound(seed), speech: request.speech };
+    return decoder.decode({
+      ...request,
+      ...job,
+      source: async () => ('loop' in model ? unencoded(window, model) : encode(window, model)),
+    });
+  });
 }
 
 /** The same model, which counts its calls. */
@@ -98,7 +100,7 @@ for (const [name, generation, most] of [
   });
 }
 
-t.test('Windows decoded greedily take one call for each language detection and one for all their text', async (t) => {
+t.test('Windows decoded greedily take one call for the detection of their languages and one for all their text', async (t) => {
   const { loop } = await openBoth('talking', TALKING, { ...NEVER, ...LANGUAGES });
   const { model, calls } = counting(loop);
   const results = await decoded(
@@ -106,9 +108,69 @@ t.test('Windows decoded greedily take one call for each language detection and o
     [1, 2, 3].map((seed) => ({ seed, options: GREEDY })),
   );
   for (const { tokens } of results) t.ok(tokens.length > 50);
-  t.equal(calls(), 4);
+  t.equal(calls(), 2);
   await decoded(model, [{ seed: 1, options: PLAIN }]);
-  t.equal(calls(), 7, 'without timestamps the first token is chosen among all logits, in a call of its own');
+  t.equal(calls(), 5, 'without timestamps the first token is chosen among all logits, in a call of its own');
+});
+
+t.test('Windows whose first call fails are decoded one by one', async (t) => {
+  const { loop } = await openBoth('failing', TALKING, { ...NEVER, ...LANGUAGES });
+  const jobs = [1, 2, 3].map((seed) => ({ seed, options: GREEDY }));
+  const wanted = await decoded(loop, jobs);
+  let failed = 0;
+  const run: typeof loop.loop.run = (feeds, fetches) => {
+    if (feeds.of!.dims[0]! === 1) return loop.loop.run(feeds, fetches);
+    failed++;
+    return Promise.reject(new Error('out of memory'));
+  };
+  const found = await decoded({ ...loop, loop: { ...loop.loop, run } }, jobs);
+  t.equal(failed, 1);
+  t.strictSame(
+    found.map(({ tokens }) => tokens),
+    wanted.map(({ tokens }) => tokens),
+  );
+  await t.rejects(
+    decoded({ ...loop, loop: { ...loop.loop, run: () => Promise.reject(new Error('out of memory')) } }, jobs),
+    /out of memory/,
+  );
+});
+
+t.test('Windows left to other models leave the batch, and those beside them are decoded as without them', async (t) => {
+  const { loop } = await openBoth('leaving', TALKING, { ...NEVER, ...LANGUAGES });
+  const [alone] = await decoded(loop, [{ seed: 2, options: GREEDY }]);
+  const leave = ['en', 'de'];
+  for (const seeds of [
+    [1, 2, 3],
+    [2, 1, 3],
+    [1, 3, 2],
+  ]) {
+    const results = await decoded(
+      loop,
+      seeds.map((seed) => ({ seed, options: GREEDY, ...(seed !== 2 && { leave }) })),
+    );
+    for (const [i, seed] of seeds.entries()) {
+      if (seed === 2) t.strictSame(results[i]!.tokens, alone!.tokens, `among ${seeds.join()}`);
+      else t.strictSame([results[i]!.left, results[i]!.tokens], [true, []]);
+    }
+  }
+});
+
+t.test('A file that is cancelled while the windows of another one enter is not decoded', async (t) => {
+  const { loop } = await openBoth('cancelled', TALKING, { ...NEVER, ...LANGUAGES });
+  const [alone] = await decoded(loop, [{ seed: 2, options: GREEDY }]);
+  let checks = 0;
+  const check = () => {
+    if (++checks > 1) throw new Error('cancelled');
+  };
+  const jobs = [
+    { seed: 2, options: GREEDY },
+    { seed: 1, options: GREEDY, check },
+    { seed: 3, options: GREEDY },
+  ];
+  const [before, cancelled, after] = await Promise.allSettled(started(loop, jobs));
+  t.strictSame(before!.status === 'fulfilled' && before!.value.tokens, alone!.tokens);
+  t.match(cancelled, { status: 'rejected', reason: { message: 'cancelled' } });
+  t.equal(after!.status, 'fulfilled');
 });
 
 t.test('The graph chooses timestamps as the decoder does', async (t) => {

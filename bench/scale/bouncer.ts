@@ -10,7 +10,8 @@ export interface Bouncer {
   /** The database through it, and the same for engines, whose connections to the server may have a limit of their own. */
   url: string;
   enginesUrl: string;
-  stop(): Promise<void>;
+  pid: number;
+  stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
 const START_MS = 10_000;
@@ -59,7 +60,8 @@ export async function startBouncer(
   return {
     url: through.href,
     enginesUrl: engines ? Object.assign(new URL(through), { pathname: `/${ENGINES}` }).href : through.href,
-    stop: () => stopped(running),
+    pid: running.pid!,
+    stop: (signal) => stopped(running, signal),
   };
 }
 
@@ -71,11 +73,11 @@ function answers(url: string): Promise<boolean> {
   );
 }
 
-function stopped(program: ChildProcess): Promise<void> {
+function stopped(program: ChildProcess, signal: NodeJS.Signals = 'SIGINT'): Promise<void> {
   return new Promise((resolve) => {
-    if (program.exitCode !== null) resolve();
+    if (program.exitCode !== null || program.signalCode !== null) return resolve();
     program.once('exit', () => resolve());
-    program.kill('SIGINT');
+    program.kill(signal);
   });
 }
 

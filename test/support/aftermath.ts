@@ -28,10 +28,20 @@ const HELD = `
  * spool or scratch folders, and that keys, slots, minutes and leases are released. Rejects after `seconds`.
  */
 export async function aftermath(t: Test, bench: EngineBench, seconds = 120): Promise<void> {
+  await released(bench, seconds);
+  t.strictSame(await leftovers(bench), [], 'no leftovers');
+}
+
+/** What must not exist after all work has ended, and does. */
+export async function leftovers({ db }: Pick<EngineBench, 'db'>): Promise<string[]> {
+  return (await db.query<{ left: string }>('*', LEFT)).map(({ left }) => left);
+}
+
+/** Waits until every transcription has ended and resources and files are released. Rejects after `seconds`, and says what is held. */
+export async function released(bench: EngineBench, seconds: number): Promise<void> {
   const held = async () => (await bench.db.query<{ held: string }>('*', HELD)).map((row) => row.held);
   await eventually(async () => !(await held()).length, 'the release of all resources', seconds).catch(async ({ message }: Error) => {
     throw new Error(`${message}: ${await held()}`);
   });
   await eventually(async () => !(await bench.files()).length, 'the removal of all files in the spool and scratch folders', seconds);
-  t.strictSame(await bench.db.query('*', LEFT), [], 'no leftovers');
 }

@@ -1,5 +1,7 @@
 import type { Change } from './change.ts';
 
+const LOOP = ['test/engine/asr/whisper/loop-batch.test.ts'];
+
 /** Speech recognition: decisions and thresholds. */
 export const RECOGNITION: Change[] = [
   ['engine/recognition.ts', 'function key({ pieces, channel }: Window)', "function key({ pieces }: Window, channel = 'any')"],
@@ -235,6 +237,16 @@ export const RECOGNITION: Change[] = [
   ['engine/asr/whisper/quality.ts', 'if (loops === 0) return null;', ''],
   ['engine/asr/whisper/coverage.ts', 'text ? lookedAt(attention.slice(0, end), heads) : 0', 'lookedAt(attention.slice(0, end), heads)'],
   ['engine/asr/whisper/coverage.ts', 'loopOfSegments(result, facts) ?? loop(tokens)', 'loop(tokens)'],
+  ['engine/asr/whisper/coverage.ts', ' - covered >= MIN_MISSING_SECONDS', ' >= MIN_MISSING_SECONDS'],
+  ['engine/asr/whisper/coverage.ts', ' && word.end - word.start < STRETCHED_MIN_SECONDS', ''],
+  ['engine/asr/whisper/decode.ts', '      this.#restart(entered, error);\n', '', LOOP],
+  ['engine/asr/whisper/decode.ts', 'while (this.#batch.size > first) ', '', LOOP],
+  [
+    'engine/asr/whisper/decode.ts',
+    'const decoding = [...this.#owners.values(), ...entered];',
+    'const decoding = [...this.#owners.values()];',
+    LOOP,
+  ],
   ['engine/asr/whisper/omissions.ts', '< (end - start) / 2);', '< end - start);'],
   ['engine/asr/whisper/recognise.ts', 'spent ? RETRY_PART_SECONDS : SHORTEST_PART_SECONDS', 'RETRY_PART_SECONDS'],
   ['engine/asr/parts.ts', 'Math.min(LONGEST_SHARED_SECONDS, (stretch.end - stretch.start) / 2)', '(stretch.end - stretch.start) / 2'],
@@ -242,23 +254,8 @@ export const RECOGNITION: Change[] = [
   ['engine/asr/parts.ts', 'last && isMost(last.end - stretch.start)', 'false'],
   ['engine/asr/whisper/loop-batch.ts', 'next?.after === token && ', 'next && '],
   ['engine/asr/whisper/loop-batch.ts', 'const STEPS = 128;', 'const STEPS = 16;'],
-  [
-    'engine/asr/whisper/loop-feeds.ts',
-    'mask.fill(0, at * width + padding + 1,',
-    'mask.fill(0, at * width + 1,',
-    ['test/engine/asr/whisper/loop-batch.test.ts'],
-  ],
-  [
-    'engine/asr/whisper/loop-feeds.ts',
-    'timed: !tokens.includes(noTimestamps)',
-    'timed: true',
-    ['test/engine/asr/whisper/loop-batch.test.ts'],
-  ],
-  ['models/build/whisper/choose.ts', 'or(pair, not(timed))', 'not(timed)', ['test/engine/asr/whisper/loop-batch.test.ts']],
-  [
-    'models/build/whisper/choose.ts',
-    'pick(start, latestStart, ',
-    'pick(start, id(vocabulary), ',
-    ['test/engine/asr/whisper/loop-batch.test.ts'],
-  ],
+  ['engine/asr/whisper/loop-feeds.ts', 'mask.fill(0, at * width + padding + 1,', 'mask.fill(0, at * width + 1,', LOOP],
+  ['engine/asr/whisper/loop-feeds.ts', 'timed: !tokens.includes(noTimestamps)', 'timed: true', LOOP],
+  ['models/build/whisper/choose.ts', 'or(pair, not(timed))', 'not(timed)', LOOP],
+  ['models/build/whisper/choose.ts', 'pick(start, latestStart, ', 'pick(start, id(vocabulary), ', LOOP],
 ];

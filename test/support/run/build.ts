@@ -101,6 +101,7 @@ const places = (bundles: string): Plugin => ({
 function fingerprint(): string {
   const hash = createHash('sha256')
     .update(process.version)
+    .update(ROOT) // programs read files next to their sources, and checkouts may share node_modules
     .update(readFileSync(fileURLToPath(import.meta.url)));
   const sources = FOLDERS.flatMap((folder) => {
     const names = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));

@@ -11,8 +11,8 @@ import { TINY } from '../support/models.ts';
 import { freePort, ROOT, type Running } from '../support/processes.ts';
 import { findProgram } from '../support/programs.ts';
 import { openService, type Service } from '../support/service.ts';
-import { openLink } from './link.ts';
-import { Part, type PartOptions } from './parts.ts';
+import { type Link, openLink } from './link.ts';
+import { Part, type Role } from './parts.ts';
 
 const SHIFTED = new URL('../support/shifted.mjs', import.meta.url).href;
 const SERVERS = 30; // connections of PgBouncer to PostgreSQL
@@ -40,70 +40,68 @@ export async function openStage(t: Owner): Promise<Stage> {
   const [pgbouncer, haproxy] = ['pgbouncer', 'haproxy'].map((name) => findProgram(name) ?? missing(name)) as [string, string];
   const service = await openService(t, { model: TINY, minutes: 1_000_000 });
   const disk = noDisks() ? null : smallDisk(t, DISK_BYTES);
-  const media: Record<string, string> = disk ? { LONGHAND_MEDIA: disk.path } : {};
-  const calls = await receiveWebhooks(t, service);
-  const bouncer = { port: 0 };
-  const links: { target: number }[] = []; // to PgBouncer
-  const part = (options: PartOptions) => new Part(options);
-  const toDatabase = async () => {
-    const link = await openLink(bouncer.port);
-    t.teardown(() => link.close());
-    links.push(link);
-    return link;
+  const { calls, link: webhooks } = await receiveWebhooks(t, service);
+  const links: Link[] = []; // to PgBouncer
+  const bouncer = new Part({ name: 'pgbouncer', role: 'pgbouncer', links: {}, start: () => startPgbouncer(service, pgbouncer, links) });
+  /** A program of the product behind its own link to PgBouncer. */
+  const program = async (name: string, role: Role, begin: Begin, others: Part['links'] = {}) => {
+    const database = await linked(t, 0);
+    links.push(database);
+    const url = Object.assign(new URL(service.url), { hostname: '127.0.0.1', port: String(database.port) }).href;
+    const env = { DATABASE_URL: url, LOG_LEVEL: 'info', ...(disk && { LONGHAND_MEDIA: disk.path }) };
+    const start = async (shift: number) => processOf(await begin({ ...env, ...(shift && shifted(shift)) }));
+    return new Part({ name, role, links: { database, ...others }, start });
   };
-  const through = (port: number) => Object.assign(new URL(service.url), { hostname: '127.0.0.1', port: String(port) }).href;
-  const shifted = (shift: number): Record<string, string> =>
-    shift ? { NODE_OPTIONS: `--import=${SHIFTED}`, CLOCK_SHIFT_MS: String(shift) } : {};
-  const home = (name: string) => {
-    const folder = join(service.home, name);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    return folder;
-  };
-  const parts: Part[] = [
-    part({
-      ...{ name: 'pgbouncer', role: 'pgbouncer', links: {} },
-      async start() {
-        const running = await startBouncer(home('pgbouncer'), service.url, { servers: SERVERS }, pgbouncer);
-        bouncer.port = Number(new URL(running.url).port);
-        for (const link of links) link.target = bouncer.port;
-        return { pid: running.pid, stop: (signal) => running.stop(signal) };
-      },
-    }),
-  ];
-  await parts[0]!.start();
-  const ports: number[] = [];
-  for (const name of ['api one', 'api two']) {
+  const host = async (name: string) => {
     const port = await freePort();
-    const [database, front] = [await toDatabase(), await openLink(port)];
-    t.teardown(() => front.close());
-    ports.push(front.port);
-    const start = async (shift: number) => {
-      const env = { DATABASE_URL: through(database.port), PORT: String(port), LONGHAND_TRUST_PROXY: '127.0.0.1', ...media };
-      return processOf(await service.api({ ...env, ...shifted(shift) }));
-    };
-    parts.push(part({ name, role: 'api', links: { database, front }, start }));
-  }
-  for (const name of ['engine one', 'engine two']) {
-    const database = await toDatabase();
-    const start = async (shift: number) =>
-      processOf(await service.engine({ DATABASE_URL: through(database.port), LOG_LEVEL: 'info', ...media, ...shifted(shift) }));
-    parts.push(part({ name, role: 'engine', links: { database }, start }));
-  }
-  const database = await toDatabase();
-  const env = { LONGHAND_WEBHOOK_PRIVATE: 'allow', LOG_LEVEL: 'info', ...media };
-  const start = async (shift: number) =>
-    processOf(await service.courier({ DATABASE_URL: through(database.port), ...env, ...shifted(shift) }));
-  parts.push(part({ name: 'courier', role: 'courier', links: { database }, start }));
+    const own = { PORT: String(port), LONGHAND_TRUST_PROXY: '127.0.0.1' };
+    return program(name, 'api', (env) => service.api({ ...env, ...own }), { balancer: await linked(t, port) });
+  };
+  const hosts = [await host('api one'), await host('api two')];
   const front = await freePort();
-  parts.push(part({ name: 'balancer', role: 'balancer', links: {}, start: () => startBalancer(haproxy, home('haproxy'), front, ports) }));
-  for (const one of parts.slice(1)) await one.start();
+  const ports = hosts.map(({ links }) => links.balancer!.port);
+  const parts = [
+    bouncer,
+    ...hosts,
+    new Part({ name: 'balancer', role: 'balancer', links: {}, start: () => startBalancer(service, haproxy, front, ports) }),
+    await program('engine one', 'engine', service.engine),
+    await program('engine two', 'engine', service.engine),
+    await program('courier', 'courier', (env) => service.courier({ ...env, LONGHAND_WEBHOOK_PRIVATE: 'allow' }), { webhooks }),
+  ];
+  for (const part of parts) await part.start();
   t.teardown(async () => {
-    for (const one of parts.toReversed()) {
-      one.signal('SIGCONT');
-      await one.stop('SIGTERM');
+    for (const part of parts.toReversed()) {
+      part.signal('SIGCONT');
+      await part.stop('SIGTERM');
     }
   });
   return { service, parts, disk, url: `http://127.0.0.1:${front}`, calls };
+}
+
+type Begin = (env: Record<string, string>) => Promise<Running>;
+
+async function linked(t: Owner, target: number): Promise<Link> {
+  const link = await openLink(target);
+  t.teardown(() => link.close());
+  return link;
+}
+
+/** Environment of a program whose clock is wrong by `shift` milliseconds. */
+function shifted(shift: number): Record<string, string> {
+  return { NODE_OPTIONS: `--import=${SHIFTED}`, CLOCK_SHIFT_MS: String(shift) };
+}
+
+/** A state folder of a program beside the product. */
+function folderOf({ home }: Service, name: string): string {
+  const folder = join(home, name);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return folder;
+}
+
+async function startPgbouncer(service: Service, program: string, links: readonly Link[]) {
+  const { url, pid, stop } = await startBouncer(folderOf(service, 'pgbouncer'), service.url, { servers: SERVERS }, program);
+  for (const link of links) link.target = Number(new URL(url).port);
+  return { pid, stop };
 }
 
 function processOf({ child, stop }: Running) {
@@ -115,8 +113,8 @@ function missing(name: string): never {
 }
 
 /** HAProxy with the shipped configuration. */
-async function startBalancer(program: string, folder: string, front: number, [one, two]: readonly number[]) {
-  const config = join(folder, 'haproxy.cfg');
+async function startBalancer(service: Service, program: string, front: number, [one, two]: readonly number[]) {
+  const config = join(folderOf(service, 'haproxy'), 'haproxy.cfg');
   const shipped = readFileSync(join(ROOT, 'scripts', 'deploy', 'haproxy.cfg'), 'utf8');
   writeFileSync(config, shipped.replaceAll('8080', String(front)).replaceAll('8081', String(one)).replaceAll('8082', String(two)));
   const child = spawn(program, ['-q', '-f', config], { stdio: 'ignore' });
@@ -131,7 +129,7 @@ async function startBalancer(program: string, folder: string, front: number, [on
 }
 
 /** A webhook, and a server that counts its calls and refuses some. */
-async function receiveWebhooks(t: Owner, { db, vault, workspaceId }: Service): Promise<Map<string, number>> {
+async function receiveWebhooks(t: Owner, { db, vault, workspaceId }: Service): Promise<{ calls: Map<string, number>; link: Link }> {
   const calls = new Map<string, number>();
   const server = createServer((request, response) => {
     const id = String(request.headers['webhook-id']);
@@ -144,12 +142,13 @@ async function receiveWebhooks(t: Owner, { db, vault, workspaceId }: Service): P
     server.closeAllConnections();
     server.close();
   });
+  const link = await linked(t, (server.address() as AddressInfo).port);
   const id = randomUUID();
   await db.query('*', 'insert into webhooks (id, workspace_id, url, secret_sealed) values (?, ?, ?, ?)', [
     id,
     workspaceId,
-    `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    `http://127.0.0.1:${link.port}/hook`,
     await vault.seal(workspaceId, `webhooks|${id}|secret`, 'whsec_c2VjcmV0'),
   ]);
-  return calls;
+  return { calls, link };
 }

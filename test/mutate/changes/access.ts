@@ -4,7 +4,7 @@ import type { Change } from './change.ts';
 const OAUTH = ['test/api/mcp/oauth.test.ts', 'test/api/mcp/oauth-tokens.test.ts'];
 const KEYS = ['test/api/conformance/part5-keys.test.ts'];
 const TENANCY = ['test/api/conformance/part7-tenancy.test.ts'];
-const SEARCHED = ['test/db/postgres/orm.test.ts'];
+const PREDICATES = ['test/db/tenants/predicates.test.ts'];
 
 /** Access control: assistants, keys, workspaces. */
 export const ACCESS: Change[] = [
@@ -29,13 +29,21 @@ export const ACCESS: Change[] = [
   ['db/tenants/visibility.ts', '(${owner} or t.author_id', '(true or t.author_id', TENANCY],
   ['db/tenants/visibility.ts', ' or t.creator_id = ${member}', '', ['test/api/conformance/part4-1-author.test.ts']],
   ['db/tenants/visibility.ts', "and pm.role in ('editor', 'owner')", '', TENANCY],
-  ['db/webhooks/endpoints.ts', 'nativeDelete(Webhook, { workspaceId: actor.workspaceId, id:', 'nativeDelete(Webhook, { id:', SEARCHED],
+  ['db/webhooks/endpoints.ts', 'nativeDelete(Webhook, { workspaceId: actor.workspaceId, id:', 'nativeDelete(Webhook, { id:', PREDICATES],
   [
     'db/webhooks/endpoints.ts',
     'findOne(Webhook, { workspaceId: actor.workspaceId, id: lookupId(id) })',
     'findOne(Webhook, { id: lookupId(id) })',
-    SEARCHED,
+    PREDICATES,
   ],
+  [
+    'db/webhooks/endpoints.ts',
+    'nativeUpdate(Delivery, { workspaceId: actor.workspaceId, id: lookupId(id) }',
+    'nativeUpdate(Delivery, { id: lookupId(id) }',
+    PREDICATES,
+  ],
+  ['db/webhooks/endpoints.ts', 'count(Webhook, { workspaceId, id })', 'count(Webhook, { id })', PREDICATES],
+  ['db/webhooks/endpoints.ts', 'find(Webhook, { workspaceId: actor.workspaceId }', 'find(Webhook, {}', PREDICATES],
   [
     'db/tenants/authors.ts',
     "{ workspaceId, status: 'active', ...named }",

@@ -2,6 +2,7 @@
 import type { Change } from './change.ts';
 
 const ENGINE = ['test/engine/tasks/engine.test.ts'];
+const OPTIONS = ['test/engine/tasks/options.test.ts'];
 const MINUTES = ['test/db/minutes.test.ts'];
 const PROTOCOL = ['test/db/protocol.test.ts'];
 const RETRY = ['test/api/conformance/part4-1-retry.test.ts'];
@@ -10,10 +11,10 @@ const CLAIM = ['test/db/jobs/claim.test.ts'];
 
 /** Options of uploads, queue, minutes, retention, back-off and policies. */
 export const WORK: Change[] = [
-  ['engine/tasks/transcribe.ts', 'return { language, diarize,', "return { language: 'auto', diarize,", ENGINE],
-  ['engine/tasks/transcribe.ts', 'return { language, diarize, speakers:', 'return { language, diarize: true, speakers:', ENGINE],
-  ['engine/tasks/transcribe.ts', 'speakers: diarize ? speakers : null', 'speakers: null', ENGINE],
-  ['engine/tasks/transcribe.ts', 'speakers : null, vocabulary, accurate', "speakers : null, vocabulary: '', accurate", ENGINE],
+  ['engine/tasks/transcribe.ts', 'return { language, diarize,', "return { language: 'auto', diarize,", OPTIONS],
+  ['engine/tasks/transcribe.ts', 'return { language, diarize, speakers:', 'return { language, diarize: true, speakers:', OPTIONS],
+  ['engine/tasks/transcribe.ts', 'speakers: diarize ? speakers : null', 'speakers: null', OPTIONS],
+  ['engine/tasks/transcribe.ts', 'speakers : null, vocabulary, accurate', "speakers : null, vocabulary: '', accurate", OPTIONS],
   ['engine/tasks/transcribe.ts', 'accurate: engine.options.accurate', 'accurate: false', ENGINE],
   ['engine/tasks/transcribe.ts', 'maxSeconds: engine.limits.MAX_DURATION_S', 'maxSeconds: 1e9', ENGINE],
   ['engine/tasks/transcribe.ts', "if (outcome === 'reserved') return;", 'return;', ENGINE],

@@ -1,0 +1,54 @@
+/* Everything that an upload can request reaches a real engine. */
+import t from 'tap';
+import type { Transcription } from '../../../api/contract/transcription.ts';
+import { conversation } from '../../support/engine.ts';
+import { openService } from '../../support/service.ts';
+import { type Headers, send } from '../../support/uploads.ts';
+
+const service = await openService(t);
+const [api] = await Promise.all([service.api(), service.engine()]);
+const wav = await conversation(1);
+
+interface Wish {
+  query?: string;
+  headers?: Headers;
+  /** Vocabulary of the workspace. */
+  shared?: string;
+}
+
+/** The record of two-speakers.wav, transcribed as requested. */
+async function transcribed({ query = '', headers = {}, shared }: Wish): Promise<Transcription> {
+  const sealed =
+    shared === undefined ? null : await service.vault.seal(service.workspaceId, `workspaces|${service.workspaceId}|vocabulary`, shared);
+  await service.db.query('*', 'update workspaces set vocabulary_sealed = ? where id = ?', [sealed, service.workspaceId]);
+  const named = { 'Content-Disposition': 'attachment; filename="call.wav"' };
+  const { uuid } = (await send(api.url, service.key, { ...named, ...headers }, query, wav)).json as { uuid: string };
+  await service.until(uuid, ({ status }) => status === 'completed');
+  return (await service.record(api, uuid)) as unknown as Transcription;
+}
+
+const speakersOf = ({ segments }: Transcription) => new Set(segments.map(({ speaker_id }) => speaker_id)).size;
+
+const WISHES: [string, Wish, (record: Transcription) => boolean][] = [
+  [
+    'nothing: its language and its speakers are detected',
+    {},
+    (record) => record.language === 'en' && speakersOf(record) === 2 && !/shop-boy/.test(record.text!),
+  ],
+  ['a language', { query: '?language=de' }, ({ language, text }) => language === 'de' && /\bich\b/i.test(text!)],
+  [
+    'no speakers',
+    { query: '?diarize=false' },
+    ({ speakers, segments }) => !speakers.length && segments.every((one) => one.speaker_id === null),
+  ],
+  ['a number of speakers', { query: '?speakers_count=1' }, (record) => record.speakers.length === 1 && speakersOf(record) === 1],
+  ['a vocabulary', { headers: { 'X-Vocabulary': 'shop-boy' } }, ({ text }) => /shop-boy/.test(text!)],
+  ['the vocabulary of its workspace', { shared: 'shop-boy' }, ({ text }) => /shop-boy/.test(text!)],
+];
+
+for (const [name, wish, isGranted] of WISHES) {
+  t.test(`engine transcribes an upload that requests ${name}`, async (t) => {
+    const record = await transcribed(wish);
+    t.ok(isGranted(record), JSON.stringify({ language: record.language, speakers: record.speakers, text: record.text }));
+  });
+}

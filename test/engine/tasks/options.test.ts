@@ -1,4 +1,5 @@
-/* Everything that an upload can request reaches a real engine. */
+/* Everything that an upload can request, and the longest duration, reach a real engine. */
+import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { Transcription } from '../../../api/contract/transcription.ts';
 import { conversation } from '../../support/engine.ts';
@@ -6,7 +7,7 @@ import { openService } from '../../support/service.ts';
 import { type Headers, send } from '../../support/uploads.ts';
 
 const service = await openService(t);
-const [api] = await Promise.all([service.api(), service.engine()]);
+const [api] = await Promise.all([service.api(), service.engine({ LONGHAND_LIMIT_MAX_DURATION_S: '60' })]);
 const wav = await conversation(1);
 
 interface Wish {
@@ -52,3 +53,16 @@ for (const [name, wish, isGranted] of WISHES) {
     t.ok(isGranted(record), JSON.stringify({ language: record.language, speakers: record.speakers, text: record.text }));
   });
 }
+
+t.test('engine stops at the longest duration, even if a recording was measured as shorter', async (t) => {
+  const id = randomUUID();
+  const bytes = await conversation(4);
+  const writer = await service.spool.create(id, 'wav');
+  await writer.write(bytes);
+  const { key } = await writer.finish();
+  await service.transcription(service.workspaceId, { seconds: 20, media: { id, extension: 'wav', key, bytes: bytes.length } });
+  t.match(await service.until(id, ({ status }) => status !== 'queued' && status !== 'processing'), {
+    status: 'failed',
+    error_code: 'RECORDING_TOO_LONG',
+  });
+});

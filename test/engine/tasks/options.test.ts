@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { Transcription } from '../../../api/contract/transcription.ts';
-import { conversation } from '../../support/engine.ts';
+import { conversation, type TranscriptionRow } from '../../support/engine.ts';
 import { openService } from '../../support/service.ts';
 import { type Headers, send } from '../../support/uploads.ts';
 
 const service = await openService(t);
-const [api] = await Promise.all([service.api(), service.engine({ LONGHAND_LIMIT_MAX_DURATION_S: '60' })]);
+const [api, engine] = await Promise.all([service.api(), service.engine({ LONGHAND_LIMIT_MAX_DURATION_S: '60' })]);
 const wav = await conversation(1);
 
 interface Wish {
@@ -54,15 +54,23 @@ for (const [name, wish, isGranted] of WISHES) {
   });
 }
 
-t.test('engine stops at the longest duration, even if a recording was measured as shorter', async (t) => {
+/** Queues `times` 20 s of audio that were measured as 20 s. Returns the row once it has ended. */
+async function measuredWrongly(workspaceId: string, times: number): Promise<TranscriptionRow & { id: string }> {
   const id = randomUUID();
-  const bytes = await conversation(4);
+  const bytes = await conversation(times);
   const writer = await service.spool.create(id, 'wav');
   await writer.write(bytes);
   const { key } = await writer.finish();
-  await service.transcription(service.workspaceId, { seconds: 20, media: { id, extension: 'wav', key, bytes: bytes.length } });
-  t.match(await service.until(id, ({ status }) => status !== 'queued' && status !== 'processing'), {
-    status: 'failed',
-    error_code: 'RECORDING_TOO_LONG',
-  });
+  await service.transcription(workspaceId, { seconds: 20, media: { id, extension: 'wav', key, bytes: bytes.length } });
+  return service.until(id, ({ status }) => status !== 'queued' && status !== 'processing');
+}
+
+t.test('engine stops at the longest duration, even if a recording was measured as shorter', async (t) => {
+  t.match(await measuredWrongly(service.workspaceId, 4), { status: 'failed', error_code: 'RECORDING_TOO_LONG' });
+});
+
+t.test('engine stops where the balance does not cover what is decoded beyond the measured duration', async (t) => {
+  const { id, status } = await measuredWrongly(await service.workspace({ minutes: 0.5 }), 2);
+  t.equal(status, 'insufficient_balance');
+  t.notMatch(engine.output.stderr + engine.output.stdout, new RegExp(`"transcription":"${id}"[^\n]*"done"`), 'not at the end');
 });

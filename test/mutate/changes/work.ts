@@ -17,7 +17,6 @@ export const WORK: Change[] = [
   ['engine/tasks/transcribe.ts', 'speakers : null, vocabulary, accurate', "speakers : null, vocabulary: '', accurate", OPTIONS],
   ['engine/tasks/transcribe.ts', 'accurate: engine.options.accurate', 'accurate: false', ENGINE],
   ['engine/tasks/transcribe.ts', 'maxSeconds: engine.limits.MAX_DURATION_S', 'maxSeconds: 1e9', OPTIONS],
-  ['engine/tasks/transcribe.ts', "if (outcome === 'reserved') return;", 'return;', ENGINE],
   [
     'engine/tasks/sealed.ts',
     'at < transcript.segments.length; at += BLOCK',

@@ -47,7 +47,8 @@ export async function balance({ service, disk, calls }: Stage, { accepted, viola
     if (!deleted && !row) wrong.push(`${id} was accepted and does not exist`);
     if (row && row.status !== recording.ends && row.error_code !== 'ENGINE_ERROR') wrong.push(`${recording.name} ended as ${nameOf(row)}`);
   }
-  for (const { id } of rows) if (!told.has(id)) wrong.push(`${id} exists and no client was told`);
+  const untold = rows.filter(({ id, error_code }) => !told.has(id) && error_code !== 'UPLOAD_INCOMPLETE'); // left by an interrupted upload
+  wrong.push(...untold.map(({ id }) => `${id} exists and no client was told`));
 
   const events = await db.query<{ id: string; subject: string; status: string }>(
     '*',

@@ -32,6 +32,11 @@ t.test('an Idempotency-Key used again gives 200 with the original body, also wit
   const first = await send(api.url, key, { 'Idempotency-Key': 'again' }, '?reports=tasks,summary');
   t.equal(first.status, 201);
   t.notOk(first.headers.has('idempotency-replayed'));
+  const [kept] = await api.db.query<{ hours: number }>(
+    '*',
+    `select extract(epoch from expires_at - now())::float8 / 3600 as hours from idempotency_keys where key = 'again'`,
+  );
+  t.ok(Math.abs(kept!.hours - 24) < 0.1, `kept for ${kept!.hours} hours`);
   for (const [url, caller] of [
     [api.url, key],
     [second.url, key],

@@ -208,3 +208,13 @@ t.test('claimProbe() gives each probe to one claimer, and probed() queues the tr
   t.match(await bench.row('transcriptions', id), { duration_seconds: 12.346, media_type: 'video', status: 'queued' });
   t.equal((await next())!.lease.id, id);
 });
+
+t.test('claimProbe() serves workspaces round-robin', async (t) => {
+  const [many, few] = [await bench.workspace(), await bench.workspace()];
+  for (const workspace of [many, many, many, few, few]) await bench.transcription(workspace, { seconds: null });
+  const served: string[] = [];
+  for (let claim = await claimProbe(db, engineId); claim; claim = await claimProbe(db, engineId)) served.push(claim.lease.workspaceId);
+  t.equal(new Set(served.slice(0, 2)).size, 2);
+  t.equal(new Set(served.slice(2, 4)).size, 2);
+  t.equal(served[4], many);
+});

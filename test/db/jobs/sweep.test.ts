@@ -133,10 +133,8 @@ t.test('expireTranscripts() applies the shorter of the retention periods of the 
     (await expireTranscripts(db, null)).map(({ id }) => id),
     [a],
   );
-  t.strictSame(
-    (await expireTranscripts(db, 10)).map(({ id }) => id),
-    [c],
-  );
+  const d = await old(strict, 7);
+  t.strictSame((await expireTranscripts(db, 10)).map(({ id }) => id).sort(), [c, d].sort());
   t.ok(await bench.row('transcriptions', b));
 });
 

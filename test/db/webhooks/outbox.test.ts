@@ -60,7 +60,7 @@ t.test('announce() writes one delivery per webhook and terminal status, with ids
     error_code: 'FILE_CORRUPTED',
   });
   t.equal(rows.length, 4);
-  t.ok(await bench.jobs('deliver'));
+  t.equal(await bench.jobs('deliver'), 2, 'none for a paused webhook');
 });
 
 t.test('announce() includes a report that failed because its recording failed', async (t) => {

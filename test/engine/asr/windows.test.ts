@@ -46,6 +46,18 @@ t.test('packWindows() keeps short pauses and shortens long ones to the padding',
   ]);
 });
 
+t.test('packWindows() gives a window the highest speech probability of all its pieces', async (t) => {
+  const probability = new Float32Array(300).fill(0.1); // one value per 0.1 s
+  probability.fill(0.6, 10, 30);
+  probability.fill(0.9, 200, 220);
+  const spans = [
+    { start: 1, end: 3 },
+    { start: 20, end: 22 },
+  ];
+  const [window] = await packWindows({ ...speechOf(spans), probability }, 'mix', 30, middle, PACKING);
+  t.ok(near(window!.peak, Math.fround(0.9)), `${window!.peak}`);
+});
+
 t.test('packWindows() ends a full window at a clearly longer pause shortly before its end', async (t) => {
   const windows = await pack([
     [0, 12],

@@ -51,3 +51,19 @@ t.test('sealed() leaves title and topics empty if nothing better is known: the f
     t.match(text, `title: "${title}"`, what);
   }
 });
+
+t.test('sealed() keeps every segment of a transcript that is stored in several blocks', async (t) => {
+  const segments = Array.from({ length: 450 }, (_, i) => ({
+    ...{ id: i + 1, start: i, end: i + 0.9, speaker: null, text: `Number ${i}.` },
+    words: [{ start: i, end: i + 0.9, text: ` Number ${i}.`, probability: 1 }],
+  }));
+  const id = (await send(url, key, {}, '', Buffer.alloc(4_096, 1))).json.uuid as string;
+  await hand.probe(500);
+  const claim = await hand.take();
+  await complete(db, claim.lease, await sealed(vault, claim, { ...transcript, durationSeconds: 450, segments }, null));
+  const { json } = await api.call(key, 'GET', `/v1/transcriptions/${id}`);
+  t.strictSame(
+    json.segments.map((segment: { text: string }) => segment.text),
+    segments.map(({ text }) => text),
+  );
+});

@@ -3,11 +3,11 @@ import type { Change } from './change.ts';
 
 const ENGINE = ['test/engine/tasks/engine.test.ts'];
 const OPTIONS = ['test/engine/tasks/options.test.ts'];
-const MINUTES = ['test/db/minutes.test.ts'];
 const PROTOCOL = ['test/db/protocol.test.ts'];
 const RETRY = ['test/api/conformance/part4-1-retry.test.ts'];
 const SCHEMA = ['test/db/postgres/schema.test.ts'];
 const CLAIM = ['test/db/jobs/claim.test.ts'];
+const SWEEP = ['test/db/jobs/sweep.test.ts'];
 
 /** Options of uploads, queue, minutes, retention, back-off and policies. */
 export const WORK: Change[] = [
@@ -21,13 +21,12 @@ export const WORK: Change[] = [
     'engine/tasks/sealed.ts',
     'at < transcript.segments.length; at += BLOCK',
     'at < Math.min(BLOCK, transcript.segments.length); at += BLOCK',
-    ENGINE,
   ],
   ['engine/asr/windows.ts', 'Math.max(...pieces.map((piece) => peak(speech, piece)))', 'peak(speech, pieces[0]!)'],
   ['engine/recognition.ts', 'return `recognised-${channel}-${start}-${end}`;', 'return `recognised-${start}-${end}`;'],
-  ['db/jobs/leases.ts', '5 * 4 ** Math.max', '5 * 2 ** Math.max', CLAIM],
-  ['db/jobs/leases.ts', 'Math.min(600, 5 * 4', 'Math.min(60, 5 * 4', CLAIM],
-  ['db/jobs/leases.ts', 'attempt = greatest(0, attempt - ?::int)', 'attempt = greatest(0, attempt - 0 * ?::int)', CLAIM],
+  ['db/jobs/leases.ts', '5 * 4 ** Math.max', '5 * 2 ** Math.max'],
+  ['db/jobs/leases.ts', 'Math.min(600, 5 * 4', 'Math.min(60, 5 * 4'],
+  ['db/jobs/leases.ts', 'attempt = greatest(0, attempt - ?::int)', 'attempt = greatest(0, attempt - 0 * ?::int)', SWEEP],
   [
     'db/jobs/claim.ts',
     "if (row)\n        await tx.rows(`update turns set served_at = clock_timestamp() where workspace_id = ?::uuid and lane = 'probe'`, [workspaceId]);",
@@ -51,35 +50,30 @@ export const WORK: Change[] = [
     'db/jobs/sweep.ts',
     't.created_at < now() - least(w.retention_days, ?::int)',
     't.created_at < now() - greatest(w.retention_days, ?::int)',
-    ['test/db/jobs/sweep.test.ts'],
+    SWEEP,
   ],
-  [
-    'db/jobs/sweep.ts',
-    'const poison = deaths + 1 >= LEASE.engineDeaths;',
-    'const poison = deaths >= LEASE.engineDeaths;',
-    ['test/db/jobs/sweep.test.ts'],
-  ],
-  ['db/jobs/sweep.ts', "row.status in ('queued', 'processing')`", "row.status in ('processing')`", ['test/db/jobs/sweep.test.ts']],
+  ['db/jobs/sweep.ts', 'const poison = deaths + 1 >= LEASE.engineDeaths;', 'const poison = deaths >= LEASE.engineDeaths;', SWEEP],
+  ['db/jobs/sweep.ts', "row.status in ('queued', 'processing')`", "row.status in ('processing')`", SWEEP],
   [
     'db/jobs/complete.ts',
     "if (!(await hold(tx, lease))) return 'lost';\n    const shortfall = await reserve(tx, lease.workspaceId, lease.id, result.",
     'const shortfall = await reserve(tx, lease.workspaceId, lease.id, result.',
     PROTOCOL,
   ],
-  ['db/jobs/complete.ts', 'await charge(tx, lease.workspaceId, lease.id, result.durationSeconds);', '', MINUTES],
+  ['db/jobs/complete.ts', 'await charge(tx, lease.workspaceId, lease.id, result.durationSeconds);', '', CLAIM],
   [
     'db/minutes/balance.ts',
     'where r.workspace_id = w.id and r.transcription_id <> ?::uuid), 0)',
     'where r.workspace_id = w.id and r.transcription_id = ?::uuid), 0)',
-    MINUTES,
+    CLAIM,
   ],
-  ['db/minutes/balance.ts', 'greatest(reservations.minutes, excluded.minutes)', 'least(reservations.minutes, excluded.minutes)', MINUTES],
-  ['db/minutes/balance.ts', 'where room.minutes >= need.minutes', '', MINUTES],
+  ['db/minutes/balance.ts', 'greatest(reservations.minutes, excluded.minutes)', 'least(reservations.minutes, excluded.minutes)', CLAIM],
+  ['db/minutes/balance.ts', 'where room.minutes >= need.minutes', '', CLAIM],
   [
     'db/minutes/balance.ts',
     'released as (delete from reservations r where r.workspace_id = ?::uuid and r.transcription_id = ?::uuid)',
     'released as (delete from reservations r where r.workspace_id = ?::uuid and r.transcription_id = ?::uuid and false)',
-    MINUTES,
+    CLAIM,
   ],
   ['db/uploads/idempotency.ts', "clock_timestamp() + ? * interval '1 hour'", "clock_timestamp() + ? * interval '2 hours'", RETRY],
   ['db/uploads/idempotency.ts', 'if (held?.answer) return', 'if (false) return', RETRY],

@@ -59,7 +59,7 @@ export function isWaiting(file: string): boolean {
   return WAITING.some((place) => file.startsWith(place));
 }
 
-const WAITERS = 2; // with one, some waiting files ran alone after all others had finished; 3, and a third computing lane, take 28 % more CPU time
+const WAITERS = 2; // with one, some waiting files ran alone after all others had finished
 
 /**
  * The lists from which each lane of the runner takes its next file: one lane per core prefers CPU-bound files, the others run waiting files. The lists

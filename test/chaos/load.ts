@@ -17,12 +17,12 @@ export interface Accepted {
   deleted: boolean;
 }
 
-/** What clients saw. */
+/** Results of all clients. */
 export interface Load {
   accepted: Accepted[];
   /** Number of responses by status, and of requests without one as 0. */
   statuses: Map<number, number>;
-  /** What must never happen. */
+  /** Responses that must never occur. */
   violations: string[];
 }
 
@@ -51,7 +51,7 @@ export async function integrate(
   }
 }
 
-/** Sends a recording under one idempotency key until a host accepts it; null if it is refused for good, which is a violation. */
+/** Sends a recording under one idempotency key until a host accepts it. Null if it is rejected permanently, which is a violation. */
 async function upload(target: Target, recording: Recording, load: Load): Promise<Accepted | null> {
   const headers = { 'Idempotency-Key': randomUUID(), 'Content-Disposition': `attachment; filename="${recording.name}"` };
   for (;;) {

@@ -4,7 +4,7 @@ import type { Link } from './link.ts';
 export const ROLES = ['api', 'engine', 'courier', 'pgbouncer', 'balancer'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** What `start` of a part returns. */
+/** A process that `start` of a part has started. */
 export interface Running {
   pid: number;
   /** Sends the signal and resolves once the process has exited. */

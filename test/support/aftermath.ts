@@ -32,7 +32,7 @@ export async function aftermath(t: Test, bench: EngineBench, seconds = 120): Pro
   t.strictSame(await leftovers(bench), [], 'no leftovers');
 }
 
-/** What must not exist after all work has ended, and does. */
+/** Descriptions of leftovers that must not exist after all work has ended. */
 export async function leftovers({ db }: Pick<EngineBench, 'db'>): Promise<string[]> {
   return (await db.query<{ left: string }>('*', LEFT)).map(({ left }) => left);
 }

@@ -21,10 +21,12 @@ export async function examine(folder: string, { architecture, networks, features
   const path = join(folder, networks[0]!);
   const session = await openSession(path);
   try {
-    if (isStream(session) !== (features === 'samples8k'))
+    if (isStream(session) !== (features === 'samples8k')) {
+      const [taken, configured] = isStream(session) ? ['pieces of samples, as T-one does', 'features'] : ['features', 'T-one'];
       throw new Error(
-        `${networks[0]} takes ${isStream(session) ? 'pieces of samples, as T-one does' : 'features'}, but config.json stands for ${isStream(session) ? 'features' : 'T-one'}; they belong to different models`,
+        `${networks[0]} takes ${taken}, but config.json stands for ${configured}; they belong to different models: take all files from one`,
       );
+    }
     if (isStream(session)) return (await openStream(session).run(new Float32Array(SAMPLE_RATE / 2), () => {})).tokens;
     const ports = architecture === 'ctc' ? (['logits'] as const) : (['encoded', 'encodedLength'] as const);
     const [signal, length, output] = [portOf(session, 'signal', path), portOf(session, 'length', path), portOf(session, ports[0], path)];

@@ -68,7 +68,7 @@ function nameOf({ status, error_code }: Row): string {
   return error_code ? `${status} (${error_code})` : status;
 }
 
-export function counted<T>(values: readonly T[]): Map<T, number> {
+function counted<T>(values: readonly T[]): Map<T, number> {
   const counts = new Map<T, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
   return counts;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Disk } from '../support/disk.ts';
-import type { Seeded } from '../support/seeded.ts';
+import { type Seeded, seeded } from '../support/seeded.ts';
+import type { Link } from './link.ts';
 import type { Part, Role } from './parts.ts';
 
 const MINUTE = 60_000;
@@ -18,6 +19,19 @@ interface Fault {
   /** Roles that it can befall. */
   roles: readonly Role[];
   befall(part: Part, chance: Seeded, disk: Disk | null): Promise<void>;
+}
+
+/** A link of the part fails for a while. */
+function lostLink(name: string, begin: (link: Link) => void): Fault {
+  return {
+    ...{ name, weight: 3, roles: PROGRAMS },
+    async befall({ links }, chance) {
+      const link = chance.pick(Object.values(links))!;
+      begin(link);
+      await within(chance, LONGEST_MS.lost);
+      link.mend();
+    },
+  };
 }
 
 const within = (chance: Seeded, most: number) => sleep(chance.below(most));
@@ -64,28 +78,8 @@ export const FAULTS: readonly Fault[] = [
       await part.start();
     },
   },
-  {
-    name: 'connections reset',
-    weight: 3,
-    roles: PROGRAMS,
-    async befall(part, chance) {
-      const link = chance.pick(Object.values(part.links))!;
-      link.cut();
-      await within(chance, LONGEST_MS.lost);
-      link.mend();
-    },
-  },
-  {
-    name: 'packets lost',
-    weight: 3,
-    roles: PROGRAMS,
-    async befall(part, chance) {
-      const link = chance.pick(Object.values(part.links))!;
-      link.stall();
-      await within(chance, LONGEST_MS.lost);
-      link.mend();
-    },
-  },
+  lostLink('connections reset', (link) => link.cut()),
+  lostLink('packets lost', (link) => link.stall()),
   {
     name: 'disk full',
     weight: 2,
@@ -102,8 +96,8 @@ export const FAULTS: readonly Fault[] = [
 export type Befallen = Map<string, number>;
 
 /**
- * Lets faults befall random parts until `until`, at most MOST_AT_ONCE at a time and one per part. Resolves once all are over. Rejects if a
- * part cannot be restarted.
+ * Lets faults befall random parts until `until`, at most MOST_AT_ONCE at a time and one per part. Their order depends on `chance` alone: a
+ * fault waits for its part, and makes its own random choices. Resolves once all are over. Rejects if a part cannot be restarted.
  */
 export async function cause(
   parts: readonly Part[],
@@ -115,25 +109,28 @@ export async function cause(
   const befallen: Befallen = new Map();
   const hat = FAULTS.filter(({ name }) => disk || name !== 'disk full').flatMap((fault) => Array<Fault>(fault.weight).fill(fault));
   const going = new Set<Promise<void>>();
-  while (Date.now() < until) {
+  const failures: unknown[] = [];
+  while (!failures.length) {
     await within(chance, LONGEST_PAUSE_MS);
-    if (going.size >= MOST_AT_ONCE) {
-      await Promise.race(going);
-      continue;
-    }
     const fault = chance.pick(hat)!;
-    const part = chance.pick(parts.filter(({ role, busy }) => fault.roles.includes(role) && !busy));
-    if (!part) continue;
+    const part = chance.pick(parts.filter(({ role }) => fault.roles.includes(role)))!;
+    const own = seeded(chance.below(2 ** 31));
+    while (part.busy || going.size >= MOST_AT_ONCE) await Promise.race(going);
+    if (Date.now() >= until) break;
     const title = `${part.role}: ${fault.name}`;
     befallen.set(title, (befallen.get(title) ?? 0) + 1);
     log(`${part.name}: ${fault.name}`);
     part.busy = true;
-    const one = fault.befall(part, chance, disk).finally(() => {
-      part.busy = false;
-      going.delete(one);
-    });
+    const one = fault
+      .befall(part, own, disk)
+      .catch((error) => void failures.push(error))
+      .finally(() => {
+        part.busy = false;
+        going.delete(one);
+      });
     going.add(one);
   }
   await Promise.all(going);
+  if (failures.length) throw failures[0];
   return befallen;
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -8,8 +8,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startBouncer } from '../../bench/scale/bouncer.ts';
 import { type Disk, noDisks, smallDisk } from '../support/disk.ts';
 import { TINY } from '../support/models.ts';
-import { freePort, ROOT, type Running } from '../support/processes.ts';
+import { freePort, type Running } from '../support/processes.ts';
 import { findProgram } from '../support/programs.ts';
+import { writeProxyConfig } from '../support/proxy.ts';
 import { openService, type Service } from '../support/service.ts';
 import { type Link, openLink } from './link.ts';
 import { Part, type Role } from './parts.ts';
@@ -59,7 +60,7 @@ export async function openStage(t: Owner): Promise<Stage> {
   };
   const hosts = [await host('api one'), await host('api two')];
   const front = await freePort();
-  const ports = hosts.map(({ links }) => links.balancer!.port);
+  const ports = hosts.map(({ links }) => links.balancer!.port) as [number, number];
   const parts = [
     bouncer,
     ...hosts,
@@ -113,10 +114,8 @@ function missing(name: string): never {
 }
 
 /** HAProxy with the shipped configuration. */
-async function startBalancer(service: Service, program: string, front: number, [one, two]: readonly number[]) {
-  const config = join(folderOf(service, 'haproxy'), 'haproxy.cfg');
-  const shipped = readFileSync(join(ROOT, 'scripts', 'deploy', 'haproxy.cfg'), 'utf8');
-  writeFileSync(config, shipped.replaceAll('8080', String(front)).replaceAll('8081', String(one)).replaceAll('8082', String(two)));
+async function startBalancer(service: Service, program: string, front: number, [one, two]: readonly [number, number]) {
+  const config = writeProxyConfig(folderOf(service, 'haproxy'), 'haproxy.cfg', { front, one, two });
   const child = spawn(program, ['-q', '-f', config], { stdio: 'ignore' });
   const exited = new Promise((resolve) => child.once('exit', resolve));
   await sleep(500);

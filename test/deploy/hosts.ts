@@ -1,7 +1,7 @@
 /* Three API processes, and two engines where needed, on one database and one spool; two APIs are behind nginx or HAProxy with the shipped configuration. */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -12,6 +12,7 @@ import { testDatabase } from '../support/database.ts';
 import { addTiny, TINY } from '../support/models.ts';
 import { environment, freePort, LONGHAND, ROOT, type Running, start } from '../support/processes.ts';
 import { needPrograms } from '../support/programs.ts';
+import { writeProxyConfig } from '../support/proxy.ts';
 import { openWorld, type Person } from '../support/world.ts';
 
 export const RECORDING = readFileSync(path.join(ROOT, 'bench', 'data', 'two-speakers.wav'));
@@ -98,10 +99,7 @@ export async function openHosts(t: TAP, { engines = false } = {}): Promise<Hosts
       apis[name] = await startApi(name, name === 'one' ? one : two);
     },
     async proxy(t, name) {
-      const file = name === 'nginx' ? 'nginx.conf' : 'haproxy.cfg';
-      const config = path.join(folder, file);
-      const shipped = readFileSync(path.join(ROOT, 'scripts', 'deploy', file), 'utf8');
-      writeFileSync(config, shipped.replaceAll('8080', String(front)).replaceAll('8081', String(one)).replaceAll('8082', String(two)));
+      const config = writeProxyConfig(folder, name === 'nginx' ? 'nginx.conf' : 'haproxy.cfg', { front, one, two });
       const nginx = ['-p', folder, '-c', config, '-g', `daemon off; pid ${folder}/nginx.pid; error_log stderr;`];
       const [program, args] = name === 'nginx' ? [programs.nginx, nginx] : [programs.haproxy, ['-q', '-f', config]];
       const child = spawn(program, args, { env: environment(), stdio: ['ignore', 'ignore', 'inherit'] });

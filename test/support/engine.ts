@@ -19,12 +19,19 @@ export interface EngineBench extends Bench {
   engine(env?: Record<string, string>): Promise<Running>;
   /** Starts a courier and waits until it is ready: it writes reports, titles and summaries, and delivers webhooks. */
   courier(env?: Record<string, string>): Promise<Running>;
-  /** Puts a recording into the spool and queues it, unprobed, as an upload does. */
-  upload(workspaceId: string, bytes: Buffer, options?: { extension?: string; reports?: string[]; aiMetadata?: boolean }): Promise<string>;
+  /** Puts a recording into the spool and queues it as an upload does: unprobed, unless `seconds` is its measured duration. */
+  upload(workspaceId: string, bytes: Buffer, options?: UploadOptions): Promise<string>;
   /** Waits until the row satisfies `wanted`. Rejects with the current row after `seconds`. */
   until<T extends object = TranscriptionRow>(id: string, wanted: (row: T) => boolean, seconds?: number): Promise<T>;
   /** Files in the spool and in the scratch folders. */
   files(): Promise<string[]>;
+}
+
+interface UploadOptions {
+  extension?: string;
+  reports?: string[];
+  aiMetadata?: boolean;
+  seconds?: number | null;
 }
 
 export interface TranscriptionRow {
@@ -91,12 +98,12 @@ export async function engineBench(t: Test, { database, model = 'whisper-base' }:
       await running.said(/^delivering/m);
       return running;
     },
-    async upload(workspaceId, bytes, { extension = 'wav', reports = [], aiMetadata = false } = {}) {
+    async upload(workspaceId, bytes, { extension = 'wav', reports = [], aiMetadata = false, seconds = null } = {}) {
       const id = randomUUID();
       const writer = await spool.create(id, extension);
       await writer.write(bytes);
       const { key } = await writer.finish();
-      return bench.transcription(workspaceId, { seconds: null, reports, aiMetadata, media: { id, extension, key, bytes: bytes.length } });
+      return bench.transcription(workspaceId, { seconds, reports, aiMetadata, media: { id, extension, key, bytes: bytes.length } });
     },
     async until<T extends object>(id: string, wanted: (row: T) => boolean, seconds = 300) {
       for (const end = Date.now() + seconds * 1000; ; await sleep(50)) {

@@ -125,12 +125,15 @@ export class Decoder {
     const { facts } = this.#model;
     const first = this.#rows.length;
     const tokens = entered.map(() => [facts.startOfTranscript]);
-    const predictions = await this.#batch.prefill(first, tokens, facts.languages.size ? 'special' : 'text').catch((error) => {
+    let predictions: Prediction[];
+    let rows: Hypothesis[];
+    try {
+      predictions = await this.#batch.prefill(first, tokens, facts.languages.size ? 'special' : 'text');
+      rows = entered.map((request, i) => rowOf(request, predictions[i]!, facts));
+    } catch (error) {
       while (this.#batch.size > first) this.#batch.remove(this.#batch.size - 1);
-      this.#restart(entered, error);
-    });
-    if (!predictions) return;
-    const rows = entered.map((request, i) => rowOf(request, predictions[i]!, facts));
+      return this.#restart(entered, error);
+    }
     for (const [i, row] of rows.entries()) this.#owners.set(row.job, entered[i]!);
     this.#rows.push(...rows);
     for (const [i, row] of rows.entries()) {
@@ -157,7 +160,7 @@ export class Decoder {
     }
   }
 
-  /** Whether a file with rows has been cancelled. */
+  /** Whether the file of a window in the batch has been cancelled. */
   #isCancelled(entered: readonly Pending[]): boolean {
     return [...this.#owners.values(), ...entered].some((request) => cancellation(request) !== null);
   }

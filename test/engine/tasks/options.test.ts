@@ -1,5 +1,4 @@
 /* Everything that an upload can request, and the longest duration, reach a real engine. */
-import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { Transcription } from '../../../api/contract/transcription.ts';
 import { conversation, type TranscriptionRow } from '../../support/engine.ts';
@@ -56,12 +55,7 @@ for (const [name, wish, isGranted] of WISHES) {
 
 /** Queues `times` 20 s of audio that were measured as 20 s. Returns the row once it has ended. */
 async function measuredWrongly(workspaceId: string, times: number): Promise<TranscriptionRow & { id: string }> {
-  const id = randomUUID();
-  const bytes = await conversation(times);
-  const writer = await service.spool.create(id, 'wav');
-  await writer.write(bytes);
-  const { key } = await writer.finish();
-  await service.transcription(workspaceId, { seconds: 20, media: { id, extension: 'wav', key, bytes: bytes.length } });
+  const id = await service.upload(workspaceId, await conversation(times), { seconds: 20 });
   return service.until(id, ({ status }) => status !== 'queued' && status !== 'processing');
 }
 

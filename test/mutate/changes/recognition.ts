@@ -239,7 +239,8 @@ export const RECOGNITION: Change[] = [
   ['engine/asr/whisper/coverage.ts', 'loopOfSegments(result, facts) ?? loop(tokens)', 'loop(tokens)'],
   ['engine/asr/whisper/coverage.ts', ' - covered >= MIN_MISSING_SECONDS', ' >= MIN_MISSING_SECONDS'],
   ['engine/asr/whisper/coverage.ts', ' && word.end - word.start < STRETCHED_MIN_SECONDS', ''],
-  ['engine/asr/whisper/decode.ts', '      this.#restart(entered, error);\n', '', LOOP],
+  ['engine/asr/whisper/decode.ts', 'return this.#restart(entered, error);', 'return;', LOOP],
+  ['engine/asr/whisper/decode.ts', 'this.#isCancelled(entered) ? null : this.#next(entered)', 'this.#next(entered)', LOOP],
   ['engine/asr/whisper/decode.ts', 'while (this.#batch.size > first) ', '', LOOP],
   [
     'engine/asr/whisper/decode.ts',

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { recordedStatements, refusedStatements } from './support/explain.ts';
 import { buildPrograms } from './support/run/build.ts';
-import { allTests, isAlone, isLong, LONG, lanesOf, recordCosts, shuffled, testsAt } from './support/run/plan.ts';
+import { allTests, isAlone, isLong, LONG, lanesOf, readCosts, recordCosts, shuffled, testsAt } from './support/run/plan.ts';
 import { type Outcome, TestProcess } from './support/run/process.ts';
 import { isAllowed } from './support/run/skips.ts';
 
@@ -113,7 +113,9 @@ process.env.TEST_PROGRAMS ??= await buildPrograms();
 const statements = values.explain || !positionals.length ? mkdtempSync(join(tmpdir(), 'longhand-statements-')) : null;
 if (statements) process.env.TEST_STATEMENTS = statements;
 const outcomes: Outcome[] = [];
-const lanes = values.jobs ? Array.from({ length: Number(values.jobs) }, () => [files]) : lanesOf(files, availableParallelism());
+const lanes = values.jobs
+  ? Array.from({ length: Number(values.jobs) }, () => [files])
+  : lanesOf(files, availableParallelism(), readCosts());
 await Promise.all(lanes.map((lists) => work(lists, outcomes)));
 if (statements) outcomes.push(await explain(statements));
 process.exitCode = summarise(outcomes, (performance.now() - started) / 1000) ? 0 : 1;

@@ -56,12 +56,17 @@ t.test('shuffled() keeps every file and gives the same order for the same seed',
   t.strictSame([...shuffled(files, 7)].sort(), [...files].sort());
 });
 
+const COSTS: Costs = { 'waits.test.ts': [90, 1], 'b.test.ts': [3, 3], 'c.test.ts': [50, 50], 'dozes.test.ts': [60, 2] };
+
 t.test('lanesOf() assigns every file once, and runs waiting files beside computing ones', async (t) => {
-  const files = ['test/a.test.ts', 'test/crash/disk.test.ts', 'test/b.test.ts', 'test/crash/leap.test.ts'];
-  const lanes = lanesOf(files, 2);
-  t.equal(lanes.length, 4);
-  const first = lanes.map((lists) => lists.find((list) => list.length)!.shift()!);
-  t.strictSame(first.map(isWaiting), [false, false, true, true]);
+  const files = ['b.test.ts', 'waits.test.ts', 'c.test.ts', 'dozes.test.ts', 'new.test.ts'];
+  const lanes = lanesOf(files, 2, COSTS);
+  t.equal(lanes.length, 6);
+  const first = lanes.flatMap((lists) => lists.find((list) => list.length)?.shift() ?? []);
+  t.strictSame(
+    first.map((file) => isWaiting(file, COSTS)),
+    [false, false, false, true, true],
+  );
   t.strictSame(first.sort(), [...files].sort());
   t.ok(
     lanes.flat().every((list) => !list.length),
@@ -70,9 +75,8 @@ t.test('lanesOf() assigns every file once, and runs waiting files beside computi
 });
 
 t.test('longestFirst() orders files by their CPU time, or by wall-clock time if they mostly wait; unknown ones come first', async (t) => {
-  const costs: Costs = { 'a.test.ts': [90, 1], 'b.test.ts': [3, 3], 'c.test.ts': [50, 50], 'test/crash/disk.test.ts': [60, 2] };
-  const files = ['a.test.ts', 'b.test.ts', 'new.test.ts', 'c.test.ts', 'test/crash/disk.test.ts'];
-  t.strictSame(longestFirst(files, costs), ['new.test.ts', 'test/crash/disk.test.ts', 'c.test.ts', 'b.test.ts', 'a.test.ts']);
+  const files = ['b.test.ts', 'dozes.test.ts', 'new.test.ts', 'c.test.ts', 'waits.test.ts'];
+  t.strictSame(longestFirst(files, COSTS), ['new.test.ts', 'waits.test.ts', 'dozes.test.ts', 'c.test.ts', 'b.test.ts']);
 });
 
 t.test('testsAt() takes files and folders', async (t) => {

@@ -6,6 +6,7 @@ const OPTIONS = ['test/engine/tasks/options.test.ts'];
 const PROTOCOL = ['test/db/protocol.test.ts'];
 const RETRY = ['test/api/conformance/part4-1-retry.test.ts'];
 const SCHEMA = ['test/db/postgres/schema.test.ts'];
+const POLICIES = ['test/db/postgres/policies.test.ts'];
 const CLAIM = ['test/db/jobs/claim.test.ts'];
 const SWEEP = ['test/db/jobs/sweep.test.ts'];
 
@@ -93,12 +94,12 @@ export const WORK: Change[] = [
     'using (true',
     SCHEMA,
   ],
-  ['db/postgres/migrations/014_audit_log.ts', "using ((select current_setting('longhand.workspace', true)) = '*'", 'using (true', SCHEMA],
+  ['db/postgres/migrations/014_audit_log.ts', "using ((select current_setting('longhand.workspace', true)) = '*'", 'using (true', POLICIES],
   [
     'db/postgres/migrations/005_list_changes.ts',
     "using ((select current_setting('longhand.workspace', true)) = '*'",
     'using (true',
-    SCHEMA,
+    POLICIES,
   ],
-  ['db/postgres/migrations/004_previews.ts', "using ((select current_setting('longhand.workspace', true)) = '*'", 'using (true', SCHEMA],
+  ['db/postgres/migrations/004_previews.ts', "using ((select current_setting('longhand.workspace', true)) = '*'", 'using (true', POLICIES],
 ];

@@ -17,6 +17,7 @@ t.test('findSpeech() returns the spans with a probability above 0.5', async (t) 
   t.strictSame(spansOf([0, 50], [0.9, 100], [0, 50]), [[0.5, 1.5]]);
   t.strictSame(spansOf([0.9, 30]), [[0, 0.3]], 'to the very end');
   t.strictSame(spansOf([0, 100]), []);
+  t.strictSame(spansOf([0, 50], [0.45, 100], [0, 50]), []);
 });
 
 t.test('findSpeech() ignores bursts shorter than 0.15 s', async (t) => {
@@ -25,7 +26,7 @@ t.test('findSpeech() ignores bursts shorter than 0.15 s', async (t) => {
 });
 
 t.test('findSpeech() extends spans until speech has faded out, and merges spans closer than 0.1 s', async (t) => {
-  t.strictSame(spansOf([0, 50], [0.4, 10], [0.9, 40], [0.4, 10], [0, 50]), [[0.5, 1.1]]);
+  t.strictSame(spansOf([0, 40], [0.3, 10], [0.4, 10], [0.9, 40], [0.4, 10], [0.3, 10], [0, 40]), [[0.5, 1.1]]);
   t.strictSame(spansOf([0.9, 50], [0, 8], [0.9, 50]), [[0, 1.08]]);
   t.strictSame(spansOf([0.9, 50], [0, 12], [0.9, 50]).length, 2);
 });

@@ -12,6 +12,9 @@ import { CHANGES } from './mutate/changes/changes.ts';
 import { finish, ROOT, RUN } from './support/processes.ts';
 
 const MOST_SURVIVORS = 0.05;
+const FIRST_PATIENCE_MS = 1_500_000;
+const PATIENCE = 5; // times the usual duration, after which a change that makes tests hang is noticed
+const MIN_PATIENCE_MS = 60_000;
 const BUILT = ['api/console/dist', '.tap']; // ignored by git, required by tests
 const CONSOLE = 'api/console/app/'; // what browsers load is built from it
 
@@ -47,30 +50,36 @@ function write(file: string, text: string): void {
   execFileSync(process.execPath, ['node_modules/vite/bin/vite.js', 'build', '--config', `${CONSOLE}vite.config.ts`], { cwd: scratch });
 }
 
-async function passes(tests: readonly string[]): Promise<boolean> {
-  return (await finish(process.execPath, [...RUN, 'test/run.ts', '--jobs=1', ...tests], {}, scratch)).code === 0;
+/** Whether tests pass, each file within `patienceMs`. */
+async function passes(tests: readonly string[], patienceMs: number): Promise<boolean> {
+  const env = { TEST_PATIENCE_MS: String(Math.round(patienceMs)) };
+  return (await finish(process.execPath, [...RUN, 'test/run.ts', '--jobs=1', ...tests], env, scratch)).code === 0;
 }
 
-const sound = new Map<string, Promise<boolean>>();
+const durations = new Map<string, number | null>();
 
-/** Whether tests pass without any change: otherwise they would appear to detect every change. */
-function pass(tests: readonly string[]): Promise<boolean> {
+/** Milliseconds that tests take without any change, or null if they fail: then they would appear to detect every change. */
+async function unchanged(tests: readonly string[]): Promise<number | null> {
   const key = tests.join(' ');
-  if (!sound.has(key)) sound.set(key, passes(tests));
-  return sound.get(key)!;
+  if (!durations.has(key)) {
+    const started = performance.now();
+    durations.set(key, (await passes(tests, FIRST_PATIENCE_MS)) ? performance.now() - started : null);
+  }
+  return durations.get(key)!;
 }
 
 async function attempt(change: Change): Promise<Verdict> {
   const [file, text, instead] = change;
   const tests = testsOf(change);
   const original = readFileSync(join(scratch, file), 'utf8');
-  if (original.split(text).length !== 2 || !(await pass(tests))) return 'NOT TRIED';
+  const usual = await unchanged(tests);
+  if (original.split(text).length !== 2 || usual === null) return 'NOT TRIED';
   write(
     file,
     original.replace(text, () => instead),
   );
   try {
-    return (await passes(tests)) ? 'SURVIVED' : 'noticed';
+    return (await passes(tests, PATIENCE * usual + MIN_PATIENCE_MS)) ? 'SURVIVED' : 'noticed';
   } finally {
     write(file, original);
   }

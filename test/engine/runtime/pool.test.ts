@@ -1,21 +1,18 @@
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { openPool } from '../../../engine/runtime/pool.ts';
+import { SHIPPED_FOLDER } from '../../../models/manifest.ts';
+import { addTiny, TINY } from '../../support/models.ts';
 
-const MODELS = { whisper: folder('whisper-base'), diarization: folder('diarization') };
+const home = t.testdir();
+await addTiny(home);
+const MODELS = { whisper: join(home, 'models', TINY), diarization: join(SHIPPED_FOLDER, 'diarization') };
 const SECOND = 16_000;
 const never = new AbortController().signal;
 
-function folder(name: string): string {
-  return fileURLToPath(new URL(`../../../models/${name}`, import.meta.url));
-}
-
 /** A window that takes long to decode: noise that is marked as speech. */
-function noise(seconds = 10) {
+function noise(seconds = 3) {
   const samples = Float32Array.from({ length: seconds * SECOND }, (_, i) => 0.1 * Math.sin(i * i * 0.001) * Math.sin(i * 0.0007));
   const read = async (room: Float32Array) => {
     room.set(samples);
@@ -30,11 +27,10 @@ t.test('openPool() reports a missing model', async (t) => {
 });
 
 t.test('openPool() reports a damaged model while other threads are loading theirs', async (t) => {
-  const whisper = mkdtempSync(join(tmpdir(), 'longhand-pool-'));
-  t.teardown(() => rmSync(whisper, { recursive: true }));
+  const whisper = join(t.testdir(), 'damaged');
   cpSync(MODELS.whisper, whisper, { recursive: true });
   writeFileSync(join(whisper, 'decoder.onnx'), 'not a model');
-  await t.rejects(openPool({ models: { ...MODELS, whisper }, threads: 3 }), { name: 'EngineError', message: /decoder\.onnx/ });
+  await t.rejects(openPool({ models: { ...MODELS, whisper }, threads: 2 }), { name: 'EngineError', message: /decoder\.onnx/ });
 });
 
 t.test('openPool() shares threads among files', async (t) => {
@@ -53,22 +49,19 @@ t.test('openPool() shares threads among files', async (t) => {
   t.test('openPool(): an aborted file starts nothing more, and its decoding ends at the next step', async (t) => {
     const stop = new AbortController();
     const job = pool.job(stop.signal);
+    const before = pool.concurrency + 2;
     let read = 0;
     const windows = Array.from({ length: 24 }, () => {
       const window = noise();
       return job.recognise({
         ...window,
         read(buffer) {
-          read++;
+          if (++read === before) stop.abort(new Error('deleted')); // earlier windows are being encoded or decoded, later ones wait
           return window.read(buffer);
         },
       });
     });
-    const ends = Promise.allSettled(windows);
-    await sleep(1500); // some are being encoded or decoded, most wait
-    const before = read;
-    stop.abort(new Error('deleted'));
-    const outcomes = await ends;
+    const outcomes = await Promise.allSettled(windows);
     t.equal(read, before);
     const stopped = outcomes.filter((outcome) => outcome.status === 'rejected');
     t.ok(stopped.length >= windows.length - before, `${stopped.length} of ${windows.length} stopped, ${before} had been read`);
@@ -85,7 +78,7 @@ t.test('openPool() shares threads among files', async (t) => {
         () => {},
       ),
     );
-    await pool.job(never).recognise(noise(3));
+    await pool.job(never).recognise(noise());
     t.ok(finished < 20, `${finished} of 30 windows of the long file finished first`);
     stop.abort();
     await Promise.all(windows);
@@ -105,7 +98,7 @@ t.test('openPool() shares threads among files', async (t) => {
         return job.recognise({ ...window, read: seen }).catch(() => {});
       }),
     );
-    await pool.job(never).recognise(noise(3));
+    await pool.job(never).recognise(noise());
     stop.abort();
     await Promise.all(windows);
     t.ok(buffers.size <= pool.concurrency + files.length, `${buffers.size} buffers for ${windows.length} windows`);
@@ -115,13 +108,13 @@ t.test('openPool() shares threads among files', async (t) => {
     const job = pool.job(never);
     const read = async () => Promise.reject(new Error('cannot read the disk'));
     await t.rejects(job.recognise({ ...noise(), read }), { message: 'cannot read the disk' });
-    t.ok(await job.recognise(noise(3)));
+    t.ok(await job.recognise(noise()));
   });
 
   t.test('openPool(): threads survive many concurrent runs of several models', async (t) => {
     const job = pool.job(never);
-    const windows = Array.from({ length: 60 }, () => job.segment([new Float32Array(10 * SECOND)]));
-    const prints = Array.from({ length: 60 }, () => job.embed([new Float32Array(SECOND).fill(0.01)]));
+    const windows = Array.from({ length: 20 }, () => job.segment([new Float32Array(10 * SECOND)]));
+    const prints = Array.from({ length: 20 }, () => job.embed([new Float32Array(SECOND).fill(0.01)]));
     const [locals, vectors] = [await Promise.all(windows), await Promise.all(prints)];
     t.ok(
       locals.every(([local]) => local!.speech.every((p) => p < 128)),

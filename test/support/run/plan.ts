@@ -24,7 +24,6 @@ const ALONE: [place: string, reason: string][] = [
   ['test/scripts/words.test.ts', 'it replaces the output streams and the environment of the process'],
   ['test/bench/accuracy.test.ts', 'it opens a pool, whose memory is never released'],
   ['test/engine/runtime/', 'they open pools and sessions, whose memory is never released'],
-  ['test/engine/streams.test.ts', 'it opens a pool'],
   ['test/engine/transcribe.test.ts', 'it opens a pool'],
   ['test/models/build.test.ts', 'it opens sessions of many models'],
 ];

@@ -97,6 +97,8 @@ t.test('transcribe()', async (t) => {
       const all = said.flatMap(({ transcript }) => unitsOf(transcript, 'de')).join(' ');
       const spoken = all.slice(all.indexOf(first!), all.indexOf(last!) + last!.length).split(' ');
       t.ok(spoken.length > 50, `${spoken.length} words in this part`);
+      const kept = spoken.filter((word) => recognised.includes(word)).length;
+      t.ok(kept > 0.5 * spoken.length, `${order}: ${kept} of ${spoken.length} words are in their own language`);
       const gap = longestGap(spoken, recognised);
       t.ok(gap <= 3, `${order}: ${gap} words in a row are missing`);
     }

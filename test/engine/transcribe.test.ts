@@ -82,7 +82,7 @@ t.test('transcribe()', async (t) => {
 
   t.test('transcribe() omits no sentence where one language follows another', { timeout: 600_000 }, async (t) => {
     const cases = [
-      { order: ['en', 'de'], seconds: [28.3, 65.7], words: ['then said the eunuch', 'kowloon fahren'] }, // a window in both, improbable in either
+      { order: ['en', 'de'], seconds: [36.4, 65.7], words: ['it seems probable', 'kowloon fahren'] }, // a window in both, improbable in either
       { order: ['fr', 'en'], seconds: [0, 60], words: ['par exemple', 'heard him hard by'] }, // a window whose best text ends at the change
     ];
     for (const {
@@ -96,9 +96,9 @@ t.test('transcribe()', async (t) => {
       const recognised = unitsOf(words(await transcribe(file, { ...OPTIONS, diarize: false }, quiet(), pool)), 'de');
       const all = said.flatMap(({ transcript }) => unitsOf(transcript, 'de')).join(' ');
       const spoken = all.slice(all.indexOf(first!), all.indexOf(last!) + last!.length).split(' ');
-      t.ok(spoken.length > 50, `${spoken.length} words in this part`);
+      t.ok(spoken.length > 40, `${spoken.length} words in this part`);
       const kept = spoken.filter((word) => recognised.includes(word)).length;
-      t.ok(kept > 0.5 * spoken.length, `${order}: ${kept} of ${spoken.length} words are in their own language`);
+      t.ok(kept > 0.6 * spoken.length, `${order}: ${kept} of ${spoken.length} words are in their own language`);
       const gap = longestGap(spoken, recognised);
       t.ok(gap <= 3, `${order}: ${gap} words in a row are missing`);
     }

@@ -65,7 +65,7 @@ t.test('meeting() is the same for the same seed, with the requested number of sp
 });
 
 t.test('meeting() contains only noise and reverberation between speech', async (t) => {
-  const made = await meeting(5, { speakers: 3, seconds: 30, overlap: 0.1, split: 'tuning' });
+  const made = await meeting(5, { speakers: 3, seconds: 15, overlap: 0.1, split: 'tuning' });
   const first = made.turns[0]!.start;
   const energy = (from: number, to: number) => {
     const part = made.samples.subarray(Math.round(from * SAMPLE_RATE), Math.round(to * SAMPLE_RATE));

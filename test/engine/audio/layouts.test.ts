@@ -8,7 +8,7 @@ import type { Recording } from '../../../engine/types.ts';
 import { SEED } from '../../support/seeded.ts';
 import { each, ffmpeg, random } from '../hostile/bench.ts';
 
-const CASES = Number(process.env.LAYOUTS ?? 20);
+const CASES = Number(process.env.LAYOUTS ?? 12);
 const RATE = 16_000;
 const LOUD = 0.5;
 const APART = 16; // number of channels that are kept separate; more are mixed

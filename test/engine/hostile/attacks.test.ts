@@ -18,6 +18,7 @@ const write = (name: string, content: string | Uint8Array) => {
   return at(name);
 };
 const MEMORY = 300 * 2 ** 20; // bytes by which this process may grow over all tests
+const ENDINGS = ['', '.mp4']; // engines name their copies by random UUIDs, without an extension
 const PROOF = 'm3u8'; // newer versions accept a playlist under this extension only; other formats are detected by content
 const REFUSED = new Set(['FILE_CORRUPTED', 'FILE_NO_AUDIO', 'UNSUPPORTED_CODEC']);
 const before = process.memoryUsage.rss();
@@ -59,12 +60,9 @@ t.test('decode() never follows playlists or references to other files, whatever 
   for (const [name, content, options] of attacks) {
     const proof = await unguarded(write(`${name}.${PROOF}`, content), ...options);
     t.ok(proof.bytes > 20_000, `${name} works on an unrestricted ffmpeg (${proof.stderr})`);
-    for (const extension of ['mp4', 'mp3', 'ts']) {
-      const verdict = await judge(write(`${name}.${extension}`, content));
-      t.ok(
-        REFUSED.has(verdict.code ?? 'decoded') && verdict.seconds === 0,
-        `${name}.${extension}: ${verdict.code ?? `${verdict.seconds} s`}`,
-      );
+    for (const ending of ENDINGS) {
+      const verdict = await judge(write(`${name}${ending}`, content));
+      t.ok(REFUSED.has(verdict.code ?? 'decoded') && verdict.seconds === 0, `${name}${ending}: ${verdict.code ?? `${verdict.seconds} s`}`);
       t.notOk(verdict.message.includes(folder), 'the message contains no path');
     }
   }
@@ -93,9 +91,9 @@ t.test('decode() opens no connection, whatever the file', async (t) => {
     ['nested.m3u8', hls(`net-hls.${PROOF}`)],
   ];
   for (const [name, content] of [...attacks, ...silent]) {
-    for (const extension of ['mp4', 'avi', 'mp3']) {
-      const verdict = await judge(write(`${name}.${extension}`, content));
-      t.ok(REFUSED.has(verdict.code ?? 'decoded') && verdict.seconds === 0, `${name}.${extension}: ${verdict.code}`);
+    for (const ending of ENDINGS) {
+      const verdict = await judge(write(`${name}${ending}`, content));
+      t.ok(REFUSED.has(verdict.code ?? 'decoded') && verdict.seconds === 0, `${name}${ending}: ${verdict.code}`);
     }
   }
   t.equal(connections, 0);
@@ -137,13 +135,13 @@ t.test('decode() stops at the limit for a small file that expands into many hour
     ['opus', 'opus'],
   ] as const) {
     const bomb = at(`bomb-${name}.${format}`);
-    await ffmpeg('-stream_loop', '1799', '-i', at(`seed.${name}`), '-c', 'copy', bomb);
+    await ffmpeg('-stream_loop', '539', '-i', at(`seed.${name}`), '-c', 'copy', bomb);
     const bytes = statSync(bomb).size;
-    const verdict = await judge(bomb, 1800);
+    const verdict = await judge(bomb, 600);
     t.match(
       verdict,
       { code: 'RECORDING_TOO_LONG' },
-      `${name}: 10 h in ${(bytes / 2 ** 20).toFixed(1)} MiB, ended after ${verdict.tookMs} ms`,
+      `${name}: 3 h in ${(bytes / 2 ** 20).toFixed(1)} MiB, ended after ${verdict.tookMs} ms`,
     );
   }
   const declared = readFileSync(at('canary.wav'));

@@ -12,7 +12,7 @@ const write = (name: string, content: Uint8Array) => {
   writeFileSync(at(name), content);
   return at(name);
 };
-const LIMIT = 1800; // maximum duration in these tests, seconds
+const LIMIT = 600; // maximum duration in these tests, seconds
 const MEMORY = 400 * 2 ** 20; // bytes by which this process may grow over all tests, the files above included
 const before = process.memoryUsage.rss();
 const TONE = ['-f', 'lavfi', '-i', 'sine=1000:d=3'];

@@ -1,8 +1,11 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { addTiny, TINY } from '../../support/models.ts';
 import { finish, ROOT } from '../../support/processes.ts';
 
+const home = t.testdir();
+await addTiny(home);
 const path = (name: string) => JSON.stringify(join(ROOT, name));
 const MAIN = `
   import { openSession } from ${path('engine/runtime/session.ts')};
@@ -10,7 +13,7 @@ const MAIN = `
   await session.close();`;
 const THREADS = `
   import { openPool } from ${path('engine/runtime/pool.ts')};
-  const pool = await openPool({ models: { whisper: ${path('models/whisper-base')}, diarization: ${path('models/diarization')} }, threads: 1 });
+  const pool = await openPool({ models: { whisper: ${JSON.stringify(join(home, 'models', TINY))}, diarization: ${path('models/diarization')} }, threads: 1 });
   await pool.job(new AbortController().signal).segment([new Float32Array(16000)]);
   await pool.close();`;
 const UNSET = ['CI', 'XDG_CACHE_HOME', 'ORT_DISABLE_TELEMETRY'].flatMap((name) => ['-u', name]); // with CI set, the runtime sends no telemetry anyway

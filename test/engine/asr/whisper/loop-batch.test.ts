@@ -32,6 +32,14 @@ async function openBoth(name: string, shape: Shape, generation: object): Promise
   return { steps, loop };
 }
 
+let talking: ReturnType<typeof openBoth> | undefined;
+
+/** The tiny model that returns the same text for any input, opened once. */
+function openTalking() {
+  talking ??= openBoth('talking', TALKING, { ...NEVER, ...LANGUAGES });
+  return talking;
+}
+
 function sound(seed: number): Float32Array {
   return Float32Array.from({ length: SECONDS * 16000 }, (_, i) => Math.sin((i / 10) * (1 + seed / 3) + Math.sin(i / 700)) / 3);
 }
@@ -101,7 +109,7 @@ for (const [name, generation, most] of [
 }
 
 t.test('Windows decoded greedily take one call for the detection of their languages and one for all their text', async (t) => {
-  const { loop } = await openBoth('talking', TALKING, { ...NEVER, ...LANGUAGES });
+  const { loop } = await openTalking();
   const { model, calls } = counting(loop);
   const results = await decoded(
     model,
@@ -114,7 +122,7 @@ t.test('Windows decoded greedily take one call for the detection of their langua
 });
 
 t.test('Windows whose first call fails are decoded one by one', async (t) => {
-  const { loop } = await openBoth('failing', TALKING, { ...NEVER, ...LANGUAGES });
+  const { loop } = await openTalking();
   const jobs = [1, 2, 3].map((seed) => ({ seed, options: GREEDY }));
   const wanted = await decoded(loop, jobs);
   let failed = 0;
@@ -136,7 +144,7 @@ t.test('Windows whose first call fails are decoded one by one', async (t) => {
 });
 
 t.test('Windows left to other models leave the batch, and those beside them are decoded as without them', async (t) => {
-  const { loop } = await openBoth('leaving', TALKING, { ...NEVER, ...LANGUAGES });
+  const { loop } = await openTalking();
   const [alone] = await decoded(loop, [{ seed: 2, options: GREEDY }]);
   const leave = ['en', 'de'];
   for (const seeds of [
@@ -156,7 +164,7 @@ t.test('Windows left to other models leave the batch, and those beside them are 
 });
 
 t.test('A file that is cancelled while windows enter leaves before others enter', async (t) => {
-  const { loop } = await openBoth('cancelled', TALKING, { ...NEVER, ...LANGUAGES });
+  const { loop } = await openTalking();
   const [alone] = await decoded(loop, [{ seed: 2, options: GREEDY }]);
   const events: string[] = [];
   let checks = 0;

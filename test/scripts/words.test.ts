@@ -22,13 +22,14 @@ t.test('longhand reports in plain language what is missing, and exits with 1', a
       ['transcribe', file, path.join(folder, 'a.mp3'), '--output-dir', folder],
       /Cannot write the transcripts of .*a\.wav and .*a\.mp3 to one file/,
     ],
+    [['transcribe', file, '--output-dir', path.join(folder, 'bad.json')], /^Cannot use .*bad\.json: it exists already\n$/],
     [['upload', missing, '--key', 'k'], /Cannot use .*missing\.wav: no such file/],
     [['admin', 'template', 'preview', missing, '--slug', 'tasks'], /Cannot use .*missing\.wav: no such file/],
     [['admin', 'template', 'preview', path.join(folder, 'bad.json'), '--slug', 'tasks'], /bad\.json is not JSON with segments/],
     [['migrate'], /Cannot open the database: .*Start it, or correct DATABASE_URL/, { DATABASE_URL: nowhere }],
   ];
   for (const [args, words, more] of calls)
-    t.match(await longhandHere(args, { ...env, ...more }), { code: 1, stderr: words }, args.join(' '));
+    t.match(await longhandHere(args, { ...env, ...more }), { code: 1, stdout: '', stderr: words }, args.join(' '));
 });
 
 t.test('longhand rejects invalid values before doing anything, states what is expected, and exits with 2', async (t) => {
@@ -99,7 +100,8 @@ t.test('api reports an address that does not belong to this machine', async (t) 
 t.test('.env files with a byte-order mark and CRLF, as on Windows, are read; a folder of that name is ignored', async (t) => {
   const at = t.testdir({ file: { '.env': '\uFEFFLOG_FORMAT=pretty\r\nLOG_LEVEL="warn"\r\n' }, folder: { '.env': { bin: {} } } });
   const shown = async (place: string) => {
-    const { stdout } = await finish(LONGHAND, ['doctor', '--json'], quick, path.join(at, place));
+    const settingsOnly = { ...env, LONGHAND_MODEL: 'none' }; // no models are opened
+    const { stdout } = await finish(LONGHAND, ['doctor', '--json'], settingsOnly, path.join(at, place));
     const { settings } = JSON.parse(stdout) as { settings: { setting: string; value: string }[] };
     return settings.filter(({ setting }) => setting.startsWith('LOG_')).map(({ value }) => value);
   };

@@ -22,8 +22,11 @@ t.test('claimHome() gives a folder held by a dead process to only one of several
   const program = `
     const { claimHome } = await import(${JSON.stringify(join(ROOT, 'scripts/commands/home.ts'))});
     const claimed = [];
+    const cell = new Int32Array(new SharedArrayBuffer(4));
     for (const [round, folder] of ${JSON.stringify(folders)}.entries()) {
-      while (Date.now() < ${begin} + round * 50);
+      const moment = ${begin} + round * 50;
+      Atomics.wait(cell, 0, 0, Math.max(0, moment - Date.now() - 4)); // sleeps, then spins, so that all begin within microseconds
+      while (Date.now() < moment);
       try {
         claimHome(folder);
         claimed.push(round);

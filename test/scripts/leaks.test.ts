@@ -10,11 +10,13 @@ import { openDb } from '../../db/postgres/orm.ts';
 import { SHIPPED_FOLDER } from '../../models/manifest.ts';
 import { runningDatabase } from '../../scripts/commands/home.ts';
 import { conversation } from '../support/engine.ts';
+import { shareFitted } from '../support/models.ts';
 import { freePort, LONGHAND, longhand, start } from '../support/processes.ts';
 
 const FILE_NAME = 'Quarterly-Zanzibar-Negotiation';
 const SPEAKER = 'Zebulon Quartz';
 const home = join(t.testdir(), 'home');
+shareFitted(home);
 const metricsPort = await freePort();
 const up = start(t, LONGHAND, ['up', '--json'], {
   LONGHAND_HOME: home,
@@ -150,7 +152,7 @@ await t.test('leak search: no speech, name or upload is readable in tables, file
   ];
   for (const each of keys) t.match(each, /^[\w+/=-]{32,}$/, 'keys are long random strings');
   secret.push(...(keys as string[]), SPEAKER);
-  const sound = await conversation(3);
+  const sound = await conversation(2);
   const body = new Uint8Array(sound);
   const { uuid } = await ask('/v1/transcriptions?reports=summary,quotes&ai_metadata=true', {
     method: 'POST',

@@ -1,10 +1,13 @@
 import t from 'tap';
 import { testDatabase } from '../support/database.ts';
+import { addTiny, TINY } from '../support/models.ts';
 import { finish, longhand, program } from '../support/processes.ts';
 
 const { db, url } = await testDatabase(t);
 await db.direct('alter table projects no force row level security');
-const env = { DATABASE_URL: url, LONGHAND_HOME: t.testdir(), PORT: '0' };
+const home = t.testdir();
+await addTiny(home);
+const env = { DATABASE_URL: url, LONGHAND_HOME: home, LONGHAND_MODEL: TINY, LONGHAND_THREADS: '1', PORT: '0' };
 
 for (const part of ['api/main.ts', 'engine/main.ts', 'engine/courier/main.ts'])
   t.test(`${part} does not start while row-level security does not isolate workspaces`, async (t) => {

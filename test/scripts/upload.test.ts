@@ -6,11 +6,12 @@ import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { LONGHAND, longhand as run, start } from '../support/processes.ts';
+import { longhandHere } from '../support/here.ts';
+import { LONGHAND, start } from '../support/processes.ts';
 
 /** Environment with a ledger for this test file. */
 const longhand = (args: readonly string[], env: Record<string, string> = {}) =>
-  run(args, { XDG_STATE_HOME: path.join(folder, 'state'), ...env });
+  longhandHere(args, { XDG_STATE_HOME: path.join(folder, 'state'), ...env });
 const folder = t.testdir({ 'a.wav': 'a'.repeat(200_000), 'notes.txt': 'no recording', deep: { 'Größe (1).mp3': 'b'.repeat(3000) } });
 
 interface Seen {
@@ -165,11 +166,11 @@ t.test('upload that was killed before the response queries whether the service h
     { id: 'old', status: 'completed', created_at: '2020-01-01T00:00:00.000Z' },
     { id: 'there', status: 'completed', created_at },
   ];
-  const { code, stdout } = await run(['upload', spool, '--json'], env);
+  const { code, stdout } = await longhand(['upload', spool, '--json'], env);
   t.equal(code, 0);
   t.match(JSON.parse(stdout), { id: 'there', status: 'completed' });
   t.equal(requests.filter((each) => each.startsWith('POST')).length, 2, 'no further upload, regardless of time');
-  t.match(JSON.parse((await run(['upload', spool, '--json'], env)).stdout), { id: 'there', status: 'sent before' });
+  t.match(JSON.parse((await longhand(['upload', spool, '--json'], env)).stdout), { id: 'there', status: 'sent before' });
 });
 
 t.test('upload follows symbolic links to recordings, but not to folders', async (t) => {

@@ -10,6 +10,11 @@ function levels(seconds: number, loud: number, quiet: number, spans: readonly [n
   return Float32Array.from({ length: seconds * STEPS }, (_, i) => (spans.some(([a, b]) => i >= a * STEPS && i < b * STEPS) ? loud : quiet));
 }
 
+/** Levels that stay the same for the given seconds each. */
+function steady(...parts: [seconds: number, level: number][]): Float32Array {
+  return Float32Array.from(parts.flatMap(([seconds, level]) => Array(Math.round(seconds * STEPS)).fill(level)));
+}
+
 const tone = (hertz: number) => Float32Array.from({ length: RATE }, (_, i) => 0.1 * Math.sin((2 * Math.PI * hertz * i) / RATE));
 
 t.test('levelsAboveRumble() keeps the level of voices and suppresses the rumble of a room', async (t) => {
@@ -55,4 +60,41 @@ t.test('sounding() detects a soft voice a second after a loud one', async (t) =>
     { start: 0, end: 2.05 },
     { start: 2.95, end: 6 },
   ]);
+});
+
+t.test('sounding() keeps a sound of 0.05 s within silence', async (t) => {
+  const spoken: [number, number][] = [
+    [0, 1],
+    [1.5, 1.55],
+    [2, 3],
+  ];
+  t.strictSame(sounding([{ start: 0, end: 3 }], levels(3, -20, -70, spoken)), [
+    { start: 0, end: 1.05 },
+    { start: 1.45, end: 1.6 },
+    { start: 1.95, end: 3 },
+  ]);
+});
+
+const WHOLE = [{ start: 0, end: 2.5 }];
+const WITHOUT_PAUSE = [
+  { start: 0, end: 0.85 },
+  { start: 1.65, end: 2.5 },
+];
+
+t.test('sounding() takes for sound what is 8 dB above the quiet around it', async (t) => {
+  const between = (level: number) => steady([0.8, -20], [0.1, -50], [0.7, level], [0.1, -50], [0.8, -20]);
+  t.strictSame(sounding(WHOLE, between(-40)), WHOLE);
+  t.strictSame(sounding(WHOLE, between(-44)), WITHOUT_PAUSE);
+});
+
+t.test('sounding() takes for silence what is 35 dB below the loud parts around it, however quiet the rest is', async (t) => {
+  const between = (level: number) => steady([0.8, -20], [0.1, -90], [0.7, level], [0.1, -90], [0.8, -20]);
+  t.strictSame(sounding(WHOLE, between(-53)), WHOLE);
+  t.strictSame(sounding(WHOLE, between(-57)), WITHOUT_PAUSE);
+});
+
+t.test('sounding() estimates the quiet from 0.05 s on, not from a single step', async (t) => {
+  const soft = (seconds: number) => steady([0.8, -20], [0.9 - seconds, -45], [seconds, -60], [0.8, -20]);
+  t.strictSame(sounding(WHOLE, soft(0.08)), WHOLE, 'the soft voice is well above the pause');
+  t.strictSame(sounding(WHOLE, soft(0.01)), WITHOUT_PAUSE, 'it is the quiet itself');
 });

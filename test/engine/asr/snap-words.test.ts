@@ -42,6 +42,33 @@ t.test('toSound() keeps edges close to a neighbour, and the order of words', asy
   ]);
 });
 
+t.test('toSound() moves the edges of words only where the space between them is 0.08 s or more', async (t) => {
+  const sound = tones([1, 1.15], [1.35, 1.6]);
+  const far = toSound([word(0.9, 1.2), word(1.3, 1.7)], sound);
+  edges(t, far, [
+    [1, 1.15],
+    [1.35, 1.6],
+  ]);
+  const near = toSound([word(0.9, 1.22), word(1.28, 1.7)], sound);
+  edges(t, near, [
+    [1, 1.22],
+    [1.28, 1.6],
+  ]);
+});
+
+t.test('toSound() moves an edge outward while the sound lasts, but by no more than 0.03 s', async (t) => {
+  const begin = (from: number, until: number) => {
+    const sounds = (i: number) => i >= from && i < until && !(i >= 110 && i < 130); // quiet in the middle of the word
+    const [snapped] = toLevels(
+      [word(1, 1.4)],
+      Float32Array.from({ length: 300 }, (_, i) => (sounds(i) ? -20 : -60)),
+    );
+    return [snapped!.start, snapped!.end];
+  };
+  t.strictSame(begin(98, 142), [0.98, 1.42]);
+  t.strictSame(begin(90, 150), [0.97, 1.43]);
+});
+
 t.test('toSound() ignores clicks, and keeps a word without any sound unchanged', async (t) => {
   edges(t, toSound([word(0.8, 1.7)], tones([0.85, 0.86], [1, 1.5])), [[1, 1.5]]);
   edges(t, toSound([word(0.8, 1.7)], tones()), [[0.8, 1.7]]);

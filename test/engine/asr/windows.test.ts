@@ -72,6 +72,28 @@ t.test('packWindows() ends a full window at a clearly longer pause shortly befor
   );
 });
 
+t.test('packWindows() weighs one second of pause against ten of window length', async (t) => {
+  const lengths = async (pause: number) => {
+    const windows = await pack([
+      [0, pause],
+      [pause + 0.5, 27.5],
+      [27.7, 40],
+    ]);
+    return windows.map(({ speech }) => speech.length);
+  };
+  t.strictSame(await lengths(25.5), [1, 2], 'a pause of 0.5 s instead of 0.2 s is worth 2 s');
+  t.strictSame(await lengths(23), [2, 1], 'but not 4.5 s');
+});
+
+t.test('packWindows() gives a window the mean speech probability of every 0.1 s', async (t) => {
+  const probability = new Float32Array(400).fill(0.5); // one value per 0.05 s
+  probability.set([1, 0.75, 0.25, 0.25], 2);
+  const speech = { ...speechOf([{ start: 0, end: 10 }]), frameStep: 0.05, frameStart: 0.025, probability };
+  const [window] = await packWindows(speech, 'mix', 10, middle, PACKING);
+  t.equal(window!.certainty!.length, 100);
+  t.strictSame([...window!.certainty!.subarray(0, 4)], [0.5, 0.875, 0.25, 0.5]);
+});
+
 t.test('packWindows() cuts a span that exceeds a window at its quietest point', async (t) => {
   const windows = await packWindows(
     speechOf([{ start: 0, end: 50 }]),

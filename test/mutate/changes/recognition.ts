@@ -108,7 +108,12 @@ export const RECOGNITION: Change[] = [
     'export const LOOP_CHECK_TOKENS = 256;',
     ['test/engine/asr/whisper/loops.test.ts'],
   ],
-  ['engine/asr/whisper/model.ts', 'export const WINDOW_STEPS = 1500;', 'export const WINDOW_STEPS = 6000;'],
+  [
+    'engine/asr/whisper/model.ts',
+    'export const WINDOW_STEPS = 1500;',
+    'export const WINDOW_STEPS = 6000;',
+    ['test/engine/asr/whisper/constraints.test.ts'],
+  ],
   ['engine/asr/whisper/omissions.ts', 'const BYTES_PER_DIGIT = 5;', 'const BYTES_PER_DIGIT = 20;'],
   [
     'engine/asr/whisper/thresholds.ts',
@@ -126,7 +131,7 @@ export const RECOGNITION: Change[] = [
     'engine/asr/whisper/thresholds.ts',
     'export const MIN_WORD_GAIN = 1.3;',
     'export const MIN_WORD_GAIN = 5.2;',
-    ['test/engine/asr/whisper/omissions.test.ts'],
+    ['test/engine/asr/whisper/recognise.test.ts'],
   ],
   [
     'engine/asr/whisper/thresholds.ts',

@@ -51,6 +51,8 @@ t.test('speechLeft() returns the timestamp at which uncovered speech begins', as
   t.equal(speechLeft([1000, 5, 1230], speech, TIMES), null, 'less than 0.5 s is left');
   t.equal(speechLeft([1000, 5], speech, TIMES), null, 'a segment is still open');
   t.equal(speechLeft([], speech, TIMES), 1000, 'no segment yet');
+  t.equal(speechLeft([1000, 5, 1100], [{ start: 25, end: 27 }], TIMES), 2245, 'close to the end of a window');
+  t.equal(speechLeft([1000, 5, 1100], [{ start: 31, end: 33 }], TIMES), 2500, 'never after 30 s, where a window ends');
   t.equal(speechLeft([1000, 5, 1100], speech, { ...TIMES, tick: 0.022 }), 1132, 'with a longer tick');
   const syllables = [3, 4].map((start) => ({ start, end: start + 0.3 }));
   t.equal(speechLeft([1000, 5, 1100], [speech[0]!, ...syllables], TIMES), 1145, 'syllables of 0.3 s count');

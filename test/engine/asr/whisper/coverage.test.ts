@@ -56,9 +56,10 @@ t.test('reliable() keeps a truncated decoding up to its last closed segment', as
 });
 
 t.test('reliable() uses the attention of the latest tokens if no segment was closed', async (t) => {
-  const { result: kept, until } = reliable(result([at(0), 1, 2, 3, 4, 5], false, [0, 2, 9, 10, 11, 12]), 1, facts);
-  t.strictSame(kept.tokens, [at(0), 1, 2, 3, 4, 5]);
-  t.equal(until, 10 * facts.tick);
+  const tokens = [at(0), 1, 2, 3, 4, 5, 6, 7, 8, 9];
+  const { result: kept, until } = reliable(result(tokens, false, [0, 1, 1, 2, 3, 9, 10, 12, 13, 14]), 1, facts);
+  t.strictSame(kept.tokens, tokens);
+  t.equal(until, 12 * facts.tick, 'the median of the latest five');
 });
 
 t.test('reliable() drops a loop, even if the decoding continued after it', async (t) => {
@@ -144,4 +145,7 @@ t.test('shorter() divides what looped as a whole down to a few seconds, and leav
     [{ start: 10, end: 12 }],
     'a gap',
   );
+  const of30 = (seconds: number) => shorter({ start: 0, end: seconds }, [{ start: 0, end: 30 }], levels, { longest: 30, least: 4 });
+  t.strictSame(of30(26.5), [{ start: 0, end: 26.5 }], 'enough less than the whole that it is decoded otherwise');
+  t.ok(of30(27.5).length > 1, 'nearly the whole');
 });

@@ -34,6 +34,17 @@ t.test('beginnings() finds the frame at which the attention of each token begins
   );
 });
 
+t.test('beginnings() finds words of 5 frames after each other', async (t) => {
+  const words: [number, number][] = [
+    [0, 20],
+    [20, 25],
+    [25, 30],
+    [30, 35],
+    [35, 60],
+  ];
+  t.strictSame([...beginnings(looking(words), HEADS, all)], [0, 20, 25, 30, 35]);
+});
+
 t.test('beginnings() uses only the given frames', async (t) => {
   const speech = all.filter((frame) => frame < 20 || frame >= 40);
   const begin = beginnings(

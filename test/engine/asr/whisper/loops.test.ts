@@ -12,6 +12,12 @@ t.test('repeats() detects repetition in the latest tokens, at every eighth token
   t.ok(repeats([...Array.from({ length: 160 }, (_, i) => i), ...LOOPING]), 'far into a row');
 });
 
+t.test('repeats() looks at the latest 64 tokens', async (t) => {
+  const others = (count: number) => Array.from({ length: count }, (_, i) => 1000 + i);
+  t.ok(repeats([...LOOPING, ...others(48)]), 'a loop at their beginning');
+  t.notOk(repeats([...LOOPING, ...others(56)]), 'one that lies further back');
+});
+
 t.test('loopCut() keeps one repetition, counted from the beginning of the row', async (t) => {
   t.equal(loopCut({ job: job(true), tokens: LOOPING, cuts: [] }), 7);
   const before = Array.from({ length: 160 }, (_, i) => 1000 + i);

@@ -1,8 +1,9 @@
 import t from 'tap';
 import type { Prediction } from '../../../../engine/asr/whisper/batch.ts';
 import { allowed } from '../../../../engine/asr/whisper/constraints.ts';
-import { FORBIDDEN } from '../../../../engine/asr/whisper/model.ts';
-import { generator, greedy, logitsOf, lseOf, most, sample, weigh } from '../../../../engine/asr/whisper/sampling.ts';
+import type { Hypothesis } from '../../../../engine/asr/whisper/decode-job.ts';
+import { type Facts, FORBIDDEN } from '../../../../engine/asr/whisper/model.ts';
+import { corrected, generator, greedy, logitsOf, lseOf, most, sample, weigh } from '../../../../engine/asr/whisper/sampling.ts';
 import { FACTS } from '../../../support/facts.ts';
 
 /** Logits of two rows: 0, except for the given ones of the second. */
@@ -107,4 +108,26 @@ t.test('most() and sample() never choose a forbidden token', async (t) => {
     [...drawn].sort((a, b) => a - b),
     [0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 22, 23, 24, 25, 26, 27, 28, 29],
   );
+});
+
+const TIMES = { endOfText: 10, firstTimestamp: 1000, tick: 0.02 } as Facts;
+
+/** The correction of a token after a segment from 0 to 2 s, with speech up to 10 s, in a row with so many overrides and cuts before. */
+function correctedAfter(token: number, overrides = 0, cuts = 0): number | null {
+  const job = { options: { speechAware: true }, speech: [{ start: 0, end: 10 }] };
+  const row = { job, tokens: [1000, 5, 1100], resumed: Array(overrides).fill(0), cuts: Array(cuts).fill(1) };
+  return corrected(token, row as unknown as Hypothesis, TIMES);
+}
+
+t.test('corrected() lets no segment skip 0.6 s of speech, nor a row end before its last speech', async (t) => {
+  t.equal(correctedAfter(1100 + 27), null, '0.54 s');
+  t.equal(correctedAfter(1100 + 33), 1100, '0.66 s');
+  t.equal(correctedAfter(10), 1100);
+});
+
+t.test('corrected() leaves the choice to the model after four overrides in a row, and one more for each loop cut off', async (t) => {
+  t.equal(correctedAfter(10, 3), 1100);
+  t.equal(correctedAfter(10, 4), null);
+  t.equal(correctedAfter(10, 4, 1), 1100);
+  t.equal(correctedAfter(10, 5, 1), null);
 });

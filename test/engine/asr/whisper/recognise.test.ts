@@ -5,6 +5,7 @@ import type { Decoder } from '../../../../engine/asr/whisper/decode.ts';
 import type { DecodeRequest, DecodeResult } from '../../../../engine/asr/whisper/decode-job.ts';
 import { factsOf, type Whisper, WINDOW_STEPS } from '../../../../engine/asr/whisper/model.ts';
 import { recognise } from '../../../../engine/asr/whisper/recognise.ts';
+import { generator } from '../../../../engine/asr/whisper/sampling.ts';
 import { openTokenizer } from '../../../../engine/asr/whisper/tokenizer.ts';
 import { CERTAINTY_RATE, SAMPLE_RATE } from '../../../../engine/types.ts';
 import { readWhisper } from '../../../../models/descriptor.ts';
@@ -14,28 +15,57 @@ const MODEL = join(SHIPPED_FOLDER, 'whisper-base');
 const facts = factsOf(readWhisper(MODEL));
 const tokenizer = await openTokenizer(MODEL);
 const SECONDS = 2;
+const shares = new AttentionStore();
 
 interface Decoded {
   /** Of one segment, or of several. */
   text: string | string[];
   meanLogProb: number;
   loops?: number;
+  /** Seconds from the start that the segments fill; absent: all. */
+  covered?: number;
+  /** The row reached its limit: no end-of-text. */
+  cutOff?: boolean;
+  /** Speech was made to continue with the last segment, whose text is improbable. */
+  guessed?: boolean;
+}
+
+/** Attention of a token to frames from `first` on. */
+function looking(first: number, count = 1): Uint8Array {
+  const row = new Float32Array(facts.alignmentHeads * WINDOW_STEPS);
+  for (let at = Math.round(first); at < row.length; at += WINDOW_STEPS) row.fill(1, at, at + Math.max(1, Math.round(count)));
+  return shares.keep(row);
+}
+
+/** A decoding as described, of a window of `seconds`: its tokens share the time of their segment equally. */
+function resultOf({ text, loops, meanLogProb, covered, cutOff, guessed }: Decoded, language: string, seconds: number): DecodeResult {
+  const texts = [text].flat();
+  const length = (covered ?? seconds) / texts.length / facts.tick; // frames
+  const segments = texts.map((each, i) => ({ said: tokenizer.encode(each), first: i * length }));
+  const time = (frame: number) => facts.firstTimestamp + Math.round(frame);
+  const tokens = segments.flatMap(({ said, first }) => [time(first), ...said, time(first + length)]);
+  const attention = segments.flatMap(({ said, first }) => {
+    const each = length / said.length;
+    return [looking(first), ...said.map((_, k) => looking(first + k * each, Math.max(8, each))), looking(first + length - 1)];
+  });
+  if (!cutOff) attention.push(looking(texts.length * length - 1));
+  const last = tokens.length - segments.at(-1)!.said.length - 2;
+  return {
+    ...{ language, languages: new Map(Object.entries({ la: 0.4, en: 0.35 })), noSpeech: 0.01 },
+    ...{ tokens, attention, loops, meanLogProb, resumed: guessed ? [last] : [] },
+    logProbs: tokens.map((_, i) => (guessed && i >= last ? -1.5 : meanLogProb)),
+  };
 }
 
 /**
- * Recognises a window of speech, certain if longer than SECONDS, with a stub decoder that returns `decoded(request)`, in segments of equal length. Returns the words
- * and the attempts made.
+ * Recognises a window of speech, certain if longer than SECONDS, with a stub decoder that returns `decoded(request)`, in segments of equal length. Returns the words,
+ * the attempts made and the lengths of the windows decoded, to 0.1 s.
  */
-async function recognised(decoded: (request: DecodeRequest) => Decoded, seconds = SECONDS) {
-  const decode = async (request: DecodeRequest): Promise<DecodeResult> => {
-    const { text, meanLogProb, loops } = decoded(request);
-    const texts = [text].flat();
-    const time = (segment: number) => facts.firstTimestamp + Math.round((segment * lengthOf(request)) / texts.length / facts.tick);
-    const tokens = texts.flatMap((each, i) => [time(i), ...tokenizer.encode(each), time(i + 1)]);
-    const flat = new AttentionStore().keep(new Float32Array(facts.alignmentHeads * WINDOW_STEPS).fill(1 / WINDOW_STEPS));
-    const languages = new Map(Object.entries({ la: 0.4, en: 0.35 }));
-    const shown = { language: request.language ?? 'la', languages, noSpeech: 0.01, meanLogProb, resumed: [] };
-    return { ...shown, loops, tokens, logProbs: tokens.map(() => meanLogProb), attention: [...tokens, 0].map(() => flat) };
+async function recognised(decoded: (request: DecodeRequest) => Decoded, seconds = SECONDS, language = 'auto') {
+  const lengths: number[] = [];
+  const decode = async (request: DecodeRequest) => {
+    lengths.push(Math.round(lengthOf(request) * 10) / 10);
+    return resultOf(decoded(request), request.language ?? 'la', lengthOf(request));
   };
   const decoder = { capacity: 8, decode, release() {} } as unknown as Decoder;
   const samples = new Float32Array(seconds * SAMPLE_RATE).map((_, i) => Math.sin(i / 20) / 4);
@@ -47,13 +77,13 @@ async function recognised(decoded: (request: DecodeRequest) => Decoded, seconds 
     speech,
     certainty: seconds > SECONDS ? certainty : undefined,
     peak: 1,
-    language: 'auto',
+    language,
     expected: null,
     vocabulary: '',
     accurate: false,
   };
   const { words, tried } = await recognise(request, { model: { facts } as Whisper, tokenizer, decoder }, () => {});
-  return { text: words.map(({ text }) => text).join(''), tried, words };
+  return { text: words.map(({ text }) => text).join(''), tried, words, lengths };
 }
 
 function lengthOf({ speech }: DecodeRequest): number {
@@ -119,4 +149,55 @@ t.test('recognise() divides a part that still loops', async (t) => {
   }, 12);
   t.notMatch(text, /'i/);
   t.ok(text.split(' we').length > 3, text);
+});
+
+/** Words of three letters that form no loop. */
+function told(words: number): string {
+  const random = generator(1);
+  const letter = () => String.fromCharCode(97 + Math.floor(random() * 26));
+  return Array.from({ length: words }, () => ` ${letter()}${letter()}${letter()}`).join('');
+}
+
+/** A decoding with two words per second. */
+const heard = (request: DecodeRequest, seconds = lengthOf(request)) => ({ text: told(2 * seconds), meanLogProb: -0.2, covered: seconds });
+
+/** The parts of a window that are decoded again, where a decoding of the whole covers the given seconds and ends with its row. */
+async function partsAfter(text: string, covered: number, seconds: number) {
+  const whole = { text, meanLogProb: -0.2, covered, cutOff: true };
+  const { lengths } = await recognised((request) => (lengthOf(request) === seconds ? whole : heard(request)), seconds, 'en');
+  return { count: lengths.length - 1, seconds: Math.round(lengths.reduce((a, b) => a + b) - seconds) };
+}
+
+t.test('recognise() decodes what is left out three times again, each time within the last', async (t) => {
+  const { lengths } = await recognised((request) => heard(request, lengthOf(request) / 5), 30, 'en');
+  t.strictSame(lengths, [30, 24, 19.2, 15.4]);
+});
+
+t.test('recognise() decodes the rest of a full row in parts that would fill 0.7 of a row', async (t) => {
+  const rest = (rate: number) => partsAfter(tokenizer.decode(tokenizer.encode(told(6 * rate)).slice(0, 6 * rate)), 6, 20);
+  t.strictSame(await rest(20), { count: 1, seconds: 14 }, 'a row of 448 tokens holds 22 s');
+  t.strictSame(await rest(25), { count: 2, seconds: 14 }, 'it holds 18 s');
+});
+
+t.test('recognise() relies on a full row from 1.5 s of speech on', async (t) => {
+  t.strictSame(await partsAfter(told(4), 1.9, 8), { count: 1, seconds: 6 });
+  t.strictSame(await partsAfter(told(4), 1.4, 8), { count: 2, seconds: 8 }, 'else it decodes everything again, in parts');
+});
+
+t.test('recognise() keeps improbable text where speech was made to continue if 1 s of it is certainly speech', async (t) => {
+  const guess = (seconds: number) =>
+    recognised(() => ({ text: [' one', ' two', ' three'], meanLogProb: -0.2, guessed: true }), 3 * seconds, 'en');
+  t.equal((await guess(0.9)).text, ' one two');
+  t.equal((await guess(1.1)).text, ' one two three');
+});
+
+t.test('recognise() replaces the few words of a segment if 1.3 times as many are heard there', async (t) => {
+  const names = ' one two three four five six seven eight nine ten eleven twelve thirteen fourteen'.split(/(?= )/);
+  const few = names.slice(0, 10).join('');
+  const again = (count: number) => {
+    const more = names.slice(0, count).map((name) => `${name},`);
+    return recognised((request) => ({ text: lengthOf(request) === 20 ? [told(20), few] : more.join(''), meanLogProb: -0.2 }), 20, 'en');
+  };
+  t.strictSame((await again(12)).text, told(20) + few);
+  t.match((await again(14)).text, / one, two, .* fourteen,$/);
 });

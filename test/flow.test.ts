@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import type { ListItem, Transcription } from '../api/contract/transcription.ts';
-import { finish, LONGHAND, ROOT, start } from './support/processes.ts';
+import { finish, freePort, LONGHAND, ROOT, start } from './support/processes.ts';
 
 const REFERENCE = [
   'i really liked that account of himself better than anything else he said',
@@ -17,7 +17,9 @@ const DONE_MS = 180_000;
 
 const folder = t.testdir({ media: {} });
 const home = path.join(folder, 'home');
-const env = { LONGHAND_HOME: home, PORT: '0', LOG_LEVEL: 'warn', LONGHAND_THREADS: '1', NODE_OPTIONS: '' }; // loads the shipped sources
+const env = { LONGHAND_HOME: home, PORT: '0', LOG_LEVEL: 'warn', LONGHAND_THREADS: '1' };
+/** For the first start, which does all the work: it loads the shipped sources, and its killed API can listen again at once only on a chosen port. */
+const first = { ...env, NODE_OPTIONS: '', PORT: String(await freePort()) };
 
 /** Key and curl commands that `longhand up` prints on the first start. */
 function read(output: string) {
@@ -65,7 +67,7 @@ function missing(reference: string, hypothesis: string): number {
   return 1 - row.at(-1)! / a!.length;
 }
 
-const up = start(t, LONGHAND, ['up'], env);
+const up = start(t, LONGHAND, ['up'], first);
 const base = (await up.said(/^listening on (http:\S+)$/m))[1]!;
 const printed = read(up.output.stdout);
 const authorization = { Authorization: `Bearer ${printed.key}` };

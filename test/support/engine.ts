@@ -56,6 +56,11 @@ interface Options {
   model?: string;
 }
 
+/** Pause until the next look at something that has not come for `elapsedMs`: a look at the database costs 1 to 2 ms of CPU time. */
+export function pauseMs(elapsedMs: number): number {
+  return Math.min(200, 20 + elapsedMs / 20);
+}
+
 /** Opens a database and a spool, closed at teardown; engines and couriers are started on request. */
 export async function engineBench(t: Test, { database, model = 'whisper-base' }: Options = {}): Promise<EngineBench> {
   const { db, url } = database ?? (await testDatabase(t));
@@ -106,7 +111,7 @@ export async function engineBench(t: Test, { database, model = 'whisper-base' }:
       return bench.transcription(workspaceId, { seconds, reports, aiMetadata, media: { id, extension, key, bytes: bytes.length } });
     },
     async until<T extends object>(id: string, wanted: (row: T) => boolean, seconds = 300) {
-      for (const end = Date.now() + seconds * 1000; ; await sleep(50)) {
+      for (const began = Date.now(), end = began + seconds * 1000; ; await sleep(pauseMs(Date.now() - began))) {
         const row = await bench.row<T>('transcriptions', id);
         if (row && wanted(row)) return row;
         const { status, stage, fraction, error_code, attempt, deaths } = (row ?? {}) as TranscriptionRow;

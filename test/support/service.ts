@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestDatabase } from './database.ts';
-import { type EngineBench, engineBench } from './engine.ts';
+import { type EngineBench, engineBench, pauseMs } from './engine.ts';
 import { program, type Running, start } from './processes.ts';
 import { openWorld, type Person } from './world.ts';
 
@@ -61,7 +61,7 @@ export async function openService(t: Test, options: { database?: TestDatabase; m
 
 /** Waits until `look` returns a value other than false, null or undefined. Rejects after `seconds`; `what` is what was awaited. */
 export async function eventually<T>(look: () => T | Promise<T>, what: string, seconds = 120): Promise<NonNullable<T>> {
-  for (const end = performance.now() + seconds * 1000; ; await sleep(50)) {
+  for (const began = performance.now(), end = began + seconds * 1000; ; await sleep(pauseMs(performance.now() - began))) {
     const found = await look();
     if (found !== undefined && found !== null && found !== false) return found as NonNullable<T>;
     if (performance.now() > end) throw new Error(`Timed out after ${seconds} s waiting for: ${what}`);

@@ -17,7 +17,7 @@ t.comment(`SEED=${SEED} repeats the random moments`);
 const bench = await engineBench(t, { model: TINY });
 const { db } = bench;
 const workspace = await bench.workspace({ minutes: 10_000 });
-const [short, long] = [await conversation(2), await conversation(5)];
+const [short, long] = [await conversation(1), await conversation(2)];
 
 interface Row extends TranscriptionRow {
   media_key_sealed: Buffer | null;
@@ -35,26 +35,43 @@ async function settled(t: Test, id: string): Promise<void> {
   t.match(start, { min: 0 });
 }
 
-/** Predicate for a moment of an engine's work: the row of the job, and the number of media programs of the engine. */
-type Moment = (row: Row, programs: number) => boolean;
+/** A part of an engine's work: how it is recognised in the row of the job and the number of media programs of the engine, and how long it lasts. */
+interface Part {
+  during: (row: Row, programs: number) => boolean;
+  ms: number;
+}
 
-/** Freezes an engine shortly after it reached a moment. If it is already past it, resumes it and returns false. */
-async function freeze(engine: Running, id: string, moment: Moment): Promise<boolean> {
-  const there = (row: Row) => moment(row, mediaPrograms(engine.child.pid!).length);
-  for (let row = await look(id); !there(row) && !over(row); row = await look(id)) await sleep(5);
-  await sleep(random() * 20);
+function signal(pids: readonly number[], name: NodeJS.Signals): void {
+  for (const pid of pids.filter(runs)) process.kill(pid, name);
+}
+
+function thaw({ child }: Running): void {
+  child.kill('SIGCONT');
+  signal(mediaPrograms(child.pid!), 'SIGCONT');
+}
+
+/** Freezes an engine and its media programs at a random moment of a part of its work. If it is already past it, resumes them and returns false. */
+async function freeze(engine: Running, id: string, { during, ms }: Part): Promise<boolean> {
+  const programs = () => mediaPrograms(engine.child.pid!);
+  const there = (row: Row) => during(row, programs().length);
+  for (let row = await look(id), n = 1; !there(row) && !over(row); n++) {
+    await sleep(5);
+    if (n % 10 === 0 || programs().length) row = await look(id); // parts without a media program are long
+  }
+  await sleep(random() * ms);
+  signal(programs(), 'SIGSTOP'); // otherwise they could end before the engine is frozen
   engine.child.kill('SIGSTOP');
   await eventually(() => quiet(db, ENGINE), 'its pending statements to finish');
   if (there(await look(id))) return true;
-  engine.child.kill('SIGCONT');
+  thaw(engine);
   return false;
 }
 
-/** Uploads and freezes at random moments until one attempt succeeds: some moments are too short to be observed. Returns the id. */
-async function caught(engine: Running, wav: Buffer, choose: () => Moment): Promise<string> {
+/** Uploads and freezes until one attempt succeeds: some parts are short. Returns the id. */
+async function caught(engine: Running, wav: Buffer, part: Part): Promise<string> {
   for (;;) {
     const id = await bench.upload(workspace, wav);
-    if (await freeze(engine, id, choose())) return id;
+    if (await freeze(engine, id, part)) return id;
     await bench.until<Row>(id, over, 240);
   }
 }
@@ -66,6 +83,7 @@ async function bequeath(t: Test, engine: Running, id: string, free = () => {}): 
   const programs = mediaPrograms(engine.child.pid!);
   await engine.stop('SIGKILL');
   t.ok((await look(id)).lease_token, 'it is killed while it holds the lease');
+  signal(programs, 'SIGCONT');
   free();
   await eventually(async () => !programs.some(runs) && !(await waiting(db, ENGINE)), 'its media programs and transactions to end');
   await bench.expire('transcriptions', id);
@@ -76,17 +94,18 @@ async function bequeath(t: Test, engine: Running, id: string, free = () => {}): 
   successor = await bench.engine();
 }
 
-const moments: [string, Buffer, (chance: number) => Moment][] = [
-  ['while it probes', short, () => (row, programs) => row.status === 'queued' && row.lease_token !== null && programs > 0],
-  ['while it decodes', short, () => (row, programs) => row.status === 'processing' && programs > 0],
-  ['in the middle of the work', long, (chance) => (row) => row.status === 'processing' && row.fraction > 0.02 + chance * 0.8],
+const WORKING: Part = { during: (row) => row.status === 'processing', ms: 1000 };
+const parts: [string, Buffer, Part][] = [
+  ['while it probes', short, { during: (row, programs) => row.status === 'queued' && row.lease_token !== null && programs > 0, ms: 20 }],
+  ['while it decodes', short, { during: (row, programs) => row.status === 'processing' && programs > 0, ms: 20 }],
+  ['in the middle of the work', long, WORKING],
 ];
 
 for (let round = 0; round < ROUNDS; round++) {
-  for (const [name, wav, moment] of moments) {
+  for (const [name, wav, part] of parts) {
     t.test(`engine killed ${name} loses nothing: another finishes the work, and it is charged once`, async (t) => {
       const engine = successor ?? (await bench.engine());
-      const id = await caught(engine, wav, () => moment(random()));
+      const id = await caught(engine, wav, part);
       await bequeath(t, engine, id);
       await settled(t, id);
       t.match(await look(id), { deaths: 1 });
@@ -126,16 +145,13 @@ for (let round = 0; round < ROUNDS; round++) {
 
   t.test('engine frozen past its lease resumes after another has done the work: one transcript, one charge', async (t) => {
     const frozen = successor!;
-    t.teardown(() => frozen.child.kill('SIGCONT')); // otherwise it could not be terminated
-    const id = await caught(frozen, long, () => {
-      const chance = random();
-      return (row) => row.status === 'processing' && row.fraction >= chance * 0.8;
-    });
+    t.teardown(() => thaw(frozen)); // otherwise it could not be terminated
+    const id = await caught(frozen, long, WORKING);
     await bench.expire('transcriptions', id);
     const other = await bench.engine();
     await bench.until<Row>(id, (row) => row.deaths === 1 && (row.lease_token !== null || over(row)), 150); // a frozen transaction ends after 60 s
     await sleep(random() * 3000);
-    frozen.child.kill('SIGCONT'); // now both engines assume that they hold the lease
+    thaw(frozen); // now both engines assume that they hold the lease
     await settled(t, id);
     await eventually(() => frozen.output.stderr.includes('deleted or taken over'), 'the frozen engine to notice', 30);
     await frozen.stop();

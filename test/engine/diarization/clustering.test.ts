@@ -3,6 +3,7 @@ import { EMBEDDING_SIZE } from '../../../engine/diarization/campplus.ts';
 import { clusterSpeakers } from '../../../engine/diarization/clustering.ts';
 import { unit } from '../../../engine/diarization/embedding.ts';
 import { dot } from '../../../engine/diarization/label.ts';
+import { type Linker, link } from '../../../engine/diarization/linkage.ts';
 
 /** Seeded random numbers from -1 to 1. */
 function noise(seed: number): () => number {
@@ -106,13 +107,15 @@ t.test('clusterSpeakers() finds the speakers among many outliers, in bounded mem
   const random = Array.from({ length: 2400 }, () => unit(Float32Array.from({ length: EMBEDDING_SIZE }, next)));
   const all = [...random.slice(0, 1200), ...voices, ...random.slice(1200)];
   const isVoice = all.map((embedding) => voices.includes(embedding));
-  const found = await clusterSpeakers(
-    all,
-    isVoice.map((voice) => (voice ? 4 : 1)),
-    0.53,
-    null,
-  );
+  let largest = 0;
+  const linker: Linker = async (means, weights, options) => {
+    largest = Math.max(largest, means.count);
+    return link(means, weights, options);
+  };
+  const seconds = isVoice.map((voice) => (voice ? 4 : 1));
+  const found = await clusterSpeakers(all, seconds, 0.53, null, undefined, linker);
   t.equal(found.length, 3);
+  t.equal(largest, 1800, 'clusters linked at once, of 2,580');
 });
 
 t.test('clusterSpeakers() stops between blocks when aborted', async (t) => {

@@ -62,3 +62,36 @@ t.test('assignSpeakers() treats two tracks that are active at once as two people
   const tracks = [track(0, 400, excerpts[0]!), track(0, 400, excerpts[1]!)];
   t.strictSame([...assignSpeakers(excerpts, tracks, [embedding(0.8, 0.2), embedding(0.5, 0.1)], VOICES)], [ANN, BOB]);
 });
+
+t.test('assignSpeakers() lets a short excerpt depend on others within 240 frames', async (t) => {
+  const after = (frames: number) => {
+    const late = { track: 1, first: LONG.end + frames, end: LONG.end + frames + 20 };
+    return assignSpeakers([LONG, late], [track(0, 600, LONG), track(0, 600, late)], [embedding(0.8, 0.2), embedding(0.41, 0.4)], VOICES)[1];
+  };
+  t.equal(after(230), BOB);
+  t.equal(after(250), ANN);
+});
+
+/** The speaker of an excerpt that sounds like ANN and begins `gap` frames after ANN's; both tracks are active in the given frames. */
+function besideAnn(gap: number, both: [first: number, end: number], between: Excerpt[] = []): number {
+  const late = { track: 1, first: LONG.end + gap, end: LONG.end + gap + 150 };
+  const shared = { track: 1, first: both[0], end: both[1] };
+  const tracks = [track(0, 600, LONG, shared), track(0, 600, late, shared), track(0, 600, ...between)];
+  const voices = [embedding(0.8, 0.2), ...between.map(() => embedding(0, 1)), embedding(0.5, 0.1)];
+  return assignSpeakers([LONG, ...between, late], tracks, voices, VOICES).at(-1)!;
+}
+
+t.test('assignSpeakers() takes six frames of two active tracks for two people', async (t) => {
+  t.equal(besideAnn(20, [152, 157]), ANN);
+  t.equal(besideAnn(20, [152, 158]), BOB);
+});
+
+t.test('assignSpeakers() looks for them up to 18 frames around the excerpts', async (t) => {
+  t.equal(besideAnn(5, [137, 145]), BOB);
+  t.equal(besideAnn(5, [120, 135]), ANN);
+});
+
+t.test('assignSpeakers() compares an excerpt with those after it, whatever lies between', async (t) => {
+  const between = Array.from({ length: 10 }, (_, i) => ({ track: 2, first: 10 * i + 5, end: 10 * i + 10 }));
+  t.equal(besideAnn(5, [137, 150], between), BOB);
+});

@@ -35,3 +35,8 @@ t.test('link() with a known number returns the last state with that many heavy c
 t.test('link() with a known number that is never reached falls back to that many clusters', async (t) => {
   t.equal(new Set(link(at(0, 90, 180), [1, 1, 1], { stop: 0, speakers: 3, minWeight: 5 })).size, 3);
 });
+
+t.test('link() with a known number joins even rows that are opposite to each other', async (t) => {
+  t.strictSame([...link(at(0, 120, 240), [1, 1, 1], { stop: 0.5, speakers: 1, minWeight: 1 })], [0, 0, 0]);
+  t.strictSame([...link(at(0, 180, 2), [1, 1, 1], { stop: 0.5, speakers: 1, minWeight: 1 })], [0, 0, 0]);
+});

@@ -80,3 +80,37 @@ t.test('snapToSound() finds pauses in noise 20 dB below the voice', async (t) =>
     [1.5, 3],
   ]);
 });
+
+t.test('snapToSound() ignores sounds shorter than 50 ms', async (t) => {
+  const turn = { speaker: 0, start: 0.5, end: 2.5 };
+  const start = (length: number) => {
+    const sound = levels(3, -20, -60, [
+      [0.6, 0.6 + length],
+      [0.8, 2.5],
+    ]);
+    return snapToSound([turn], sound, speakerCounts(3, [[0.3, 0.85]]))[0]!.start;
+  };
+  t.equal(start(0.04), 0.76);
+  t.equal(start(0.06), 0.56);
+});
+
+t.test('snapToSound() keeps a part between two pauses from 0.1 s on', async (t) => {
+  const turn = { speaker: 0, start: 0, end: 4 };
+  const parts = (steps: number) => {
+    const sound = levels(4, -20, -60, [
+      [0, 1],
+      [1.5, 1.5 + steps / 100],
+      [2, 4],
+    ]);
+    return seconds(snapToSound([turn], sound, speakerCounts(4, [[1, 2]])));
+  };
+  t.strictSame(parts(9), [
+    [0, 1],
+    [2, 4],
+  ]);
+  t.strictSame(parts(12), [
+    [0, 1],
+    [1.5, 1.62],
+    [2, 4],
+  ]);
+});

@@ -1,22 +1,24 @@
 import type { Change } from './change.ts';
 
+const LIMITS = ['test/engine/diarization/limits.test.ts'];
+
 /** Thresholds of diarization, and the number of speakers that is known. */
 export const DIARIZATION: Change[] = [
   ['engine/diarization/tracks.ts', 'highest = Math.max(highest,', 'highest = Math.min(highest,'],
-  ['engine/diarization/clustering.ts', 'speakers: speakers ?? undefined, minWeight', 'minWeight'],
+  ['engine/diarization/clustering.ts', 'speakers: speakers ?? undefined, minWeight', 'minWeight', LIMITS],
   ['engine/diarization/clustering.ts', 'const BLOCK_VECTORS = 1200;', 'const BLOCK_VECTORS = 4800;'],
   ['engine/diarization/clustering.ts', 'const MAX_CLUSTERED = 1800;', 'const MAX_CLUSTERED = 7200;'],
-  ['engine/diarization/clustering.ts', 'const MAX_SPEAKERS = 100;', 'const MAX_SPEAKERS = 400;'],
-  ['engine/diarization/excerpts.ts', 'const MAX_GAP_FRAMES = 5;', 'const MAX_GAP_FRAMES = 20;'],
-  ['engine/diarization/label.ts', 'const COMPARED_EXCERPTS = 12;', 'const COMPARED_EXCERPTS = 48;'],
+  ['engine/diarization/clustering.ts', 'const MAX_SPEAKERS = 100;', 'const MAX_SPEAKERS = 400;', LIMITS],
+  ['engine/diarization/excerpts.ts', 'const MAX_GAP_FRAMES = 5;', 'const MAX_GAP_FRAMES = 20;', LIMITS],
+  ['engine/diarization/label.ts', 'const COMPARED_EXCERPTS = 12;', 'const COMPARED_EXCERPTS = 3;'],
   ['engine/diarization/label.ts', 'const CONTEXT_FRAMES = 240;', 'const CONTEXT_FRAMES = 960;'],
-  ['engine/diarization/label.ts', 'const MAX_GAP_FRAMES = 30;', 'const MAX_GAP_FRAMES = 120;'],
+  ['engine/diarization/label.ts', 'const MAX_GAP_FRAMES = 30;', 'const MAX_GAP_FRAMES = 10;'],
   ['engine/diarization/label.ts', 'const MIN_OVERLAP_FRAMES = 6;', 'const MIN_OVERLAP_FRAMES = 24;'],
   ['engine/diarization/label.ts', 'const SEARCH_FRAMES = 18;', 'const SEARCH_FRAMES = 72;'],
-  ['engine/diarization/linkage.ts', 'const NO_PAIR = -9;', 'const NO_PAIR = -27;'],
-  ['engine/diarization/linkage.ts', 'const REMOVED = -8;', 'const REMOVED = -24;'],
+  ['engine/diarization/linkage.ts', 'const NO_PAIR = -9;', 'const NO_PAIR = 0;'],
+  ['engine/diarization/linkage.ts', 'const REMOVED = -8;', 'const REMOVED = 0;'],
   ['engine/diarization/snap-turns.ts', 'const MARGIN_STEPS = 4;', 'const MARGIN_STEPS = 16;'],
-  ['engine/diarization/snap-turns.ts', 'const MAX_BELOW_LOUD = 35;', 'const MAX_BELOW_LOUD = 140;'],
+  ['engine/diarization/snap-turns.ts', 'const MAX_BELOW_LOUD = 35;', 'const MAX_BELOW_LOUD = 140;', LIMITS],
   ['engine/diarization/snap-turns.ts', 'const MAX_PAUSE_STEPS = 33;', 'const MAX_PAUSE_STEPS = 132;'],
   ['engine/diarization/snap-turns.ts', 'const MIN_SOUND_STEPS = 5;', 'const MIN_SOUND_STEPS = 20;'],
   ['engine/diarization/snap-turns.ts', 'const MIN_TURN_STEPS = 10;', 'const MIN_TURN_STEPS = 40;'],

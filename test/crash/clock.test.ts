@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { aftermath } from '../support/aftermath.ts';
-import { conversation, type TranscriptionRow } from '../support/engine.ts';
+import { excerpt, type TranscriptionRow } from '../support/engine.ts';
 import { TINY } from '../support/models.ts';
 import { ROOT } from '../support/processes.ts';
 import { connectRaw, head } from '../support/raw.ts';
@@ -24,7 +24,7 @@ for (let round = 0; round < ROUNDS; round++) {
     const [later, earlier] = [shifted(Math.round(DAY_MS * (1 - 0.9 * random()))), shifted(-Math.round(DAY_MS * (1 - 0.9 * random())))];
     const [ahead, behind] = await Promise.all([service.api(later), service.api(earlier)]);
     await db.query('*', `update api_keys set expires_at = now() + interval '1 hour'`);
-    const wav = await conversation(1);
+    const wav = await excerpt();
     const slow = await connectRaw(ahead.url);
     slow.write(head('POST', '/v1/transcriptions', uploadHeaders(key, { ...WAV, 'Content-Length': wav.length })));
     let sent = 0;

@@ -10,7 +10,7 @@ import t from 'tap';
 import { startEmbedded } from '../../db/postgres/embedded.ts';
 import { openDb } from '../../db/postgres/orm.ts';
 import { aftermath } from '../support/aftermath.ts';
-import { conversation, type TranscriptionRow } from '../support/engine.ts';
+import { conversation, excerpt, type TranscriptionRow } from '../support/engine.ts';
 import { TINY } from '../support/models.ts';
 import { movingDatabase } from '../support/moving-database.ts';
 import { openService } from '../support/service.ts';
@@ -44,9 +44,9 @@ async function promote(): Promise<void> {
 t.test('PostgreSQL may fail over: uploads get 503 with Retry-After, and the work continues on the new primary', async (t) => {
   const service = await openService(t, { database, model: TINY });
   const [api, engine] = [await service.api(), await service.engine()];
-  const [long, short] = [await conversation(8), await conversation(1)];
+  const [long, short] = [await conversation(8), await excerpt()];
   const upload = (name: string, bytes: Buffer) =>
-    send(api.url, service.key, { 'Idempotency-Key': name, 'Content-Disposition': 'attachment; filename="call.wav"' }, '', bytes);
+    send(api.url, service.key, { 'Idempotency-Key': name, 'Content-Disposition': 'attachment; filename="call.wav"' }, '?diarize=0', bytes);
   const id = String((await upload('first', long)).json.uuid);
   await service.until<TranscriptionRow>(id, ({ fraction }) => fraction > 0.1, 240);
   await demote();

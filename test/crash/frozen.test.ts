@@ -6,12 +6,13 @@ import t from 'tap';
 import { consoleRoutes } from '../../api/console/routes.ts';
 import { ROUTES } from '../../api/v1/routes.ts';
 import { startEmbedded } from '../../db/postgres/embedded.ts';
-import { migrate } from '../../db/postgres/migrate.ts';
 import { openDb } from '../../db/postgres/orm.ts';
+import { migratedCluster } from '../support/cluster.ts';
 import { eventually, openService } from '../support/service.ts';
 import { send } from '../support/uploads.ts';
 
 const folder = t.testdir({ postgres: {}, service: {} });
+await migratedCluster(join(folder, 'postgres'));
 const server = await startEmbedded(join(folder, 'postgres'), { durable: false });
 const db = await openDb({ url: server.url, name: 'longhand-test' });
 t.teardown(async () => {
@@ -19,7 +20,6 @@ t.teardown(async () => {
   await db.close();
   await server.stop();
 });
-await migrate(db);
 const own = { teardown: (after: () => unknown) => t.teardown(after), testdir: () => join(folder, 'service') };
 const service = await openService(own, { database: { db, url: server.url } });
 const api = await service.api();

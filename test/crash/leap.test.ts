@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { startEmbedded } from '../../db/postgres/embedded.ts';
-import { migrate } from '../../db/postgres/migrate.ts';
 import { openDb } from '../../db/postgres/orm.ts';
 import { aftermath } from '../support/aftermath.ts';
-import { conversation, type TranscriptionRow } from '../support/engine.ts';
+import { migratedCluster } from '../support/cluster.ts';
+import { conversation, excerpt, type TranscriptionRow } from '../support/engine.ts';
 import { TINY } from '../support/models.ts';
 import { SEED, seeded } from '../support/seeded.ts';
 import { openService } from '../support/service.ts';
@@ -39,6 +39,7 @@ t.test(
     const leap = (by: string) => writeFileSync(offset, `${by}\n`, { mode: 0o644 });
     leap('+0');
     const fake = { LD_PRELOAD: FAKETIME!, FAKETIME_TIMESTAMP_FILE: offset, FAKETIME_NO_CACHE: '1', FAKETIME_DONT_FAKE_MONOTONIC: '1' };
+    await migratedCluster(join(folder, 'postgres'));
     const server = await preloaded(fake, () => startEmbedded(join(folder, 'postgres')));
     const db = await openDb({ url: server.url, name: 'longhand-test' });
     t.teardown(async () => {
@@ -50,11 +51,11 @@ t.test(
     const [before] = [await seconds(), leap('+600s')];
     if ((await seconds()) - before < 300) return t.plan(0, 'libfaketime has no effect on this PostgreSQL');
     leap('+0');
-    await migrate(db);
     const service = await openService(t, { database: { db, url: server.url }, model: TINY });
     const workspaceId = await service.workspace({ concurrency: 1 });
     const engines = [await service.engine(), await service.engine()];
     const wav = await conversation(2);
+    const upload = (bytes: Buffer) => service.upload(workspaceId, bytes, { diarize: false });
     const ended = async (id: string) => {
       const row = await service.until<TranscriptionRow>(id, ({ status }) => status === 'completed', 300);
       t.match(row, { deaths: 0, attempt: 1 }, 'no engine was declared dead');
@@ -65,12 +66,12 @@ t.test(
       return service.until<TranscriptionRow>(id, ({ status, fraction }) => status !== 'queued' && fraction >= 0.7 * chance, 300);
     };
     for (let round = 0; round < ROUNDS; round++) {
-      const ids = [await service.upload(workspaceId, wav), await service.upload(workspaceId, wav)];
+      const ids = [await upload(wav), await upload(wav)];
       await begun(ids[0]!);
       leap('+600s');
       await ended(ids[0]!);
       await begun(ids[1]!);
-      const waiting = await service.upload(workspaceId, await conversation(1)); // its timestamps will be 10 minutes in the future
+      const waiting = await upload(await excerpt()); // its timestamps will be 10 minutes in the future
       leap('+0');
       await ended(ids[1]!);
       await ended(waiting);

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { startEmbedded } from '../../db/postgres/embedded.ts';
 import { aftermath } from '../support/aftermath.ts';
-import { conversation, type TranscriptionRow } from '../support/engine.ts';
+import { conversation, excerpt, type TranscriptionRow } from '../support/engine.ts';
 import { TINY } from '../support/models.ts';
 import { movingDatabase } from '../support/moving-database.ts';
 import { SEED, seeded } from '../support/seeded.ts';
@@ -36,7 +36,7 @@ t.test('PostgreSQL may be killed and restarted: clients briefly get 503, nothing
   const service = await openService(t, { database, model: TINY });
   const { key } = service;
   const [api, engine] = [await service.api(), await service.engine()];
-  const [long, short] = [await conversation(15), await conversation(1)];
+  const [long, short] = [await conversation(10), await excerpt()];
   const wrong: string[] = []; // unexpected responses
   let refusals = 0;
   let going = true;
@@ -45,14 +45,14 @@ t.test('PostgreSQL may be killed and restarted: clients briefly get 503, nothing
   const upload = async (name: string, bytes: Buffer): Promise<string> => {
     const headers = { 'Idempotency-Key': name, 'Content-Disposition': 'attachment; filename="call.wav"' };
     for (;;) {
-      const { status, body, json, headers: answered } = await send(api.url, key, headers, '', bytes);
+      const { status, body, json, headers: answered } = await send(api.url, key, headers, '?diarize=0', bytes);
       if (status === 200 || status === 201) return json.uuid;
       if (!/^(409|503)$/.test(String(status)) || !/^[1-9]\d*$/.test(answered.get('retry-after') ?? '')) wrong.push(`${status} ${body}`);
       await sleep(500);
     }
   };
   const poll = async (path: string) => {
-    for (; going; await sleep(200)) {
+    for (; going; await sleep(400)) {
       const answer = await fetch(`${api.url}${path}`, { headers: { authorization: `Bearer ${key}` } });
       const body = await answer.text();
       const refused = answer.status === 503 && /^[1-9]\d*$/.test(answer.headers.get('retry-after') ?? '');

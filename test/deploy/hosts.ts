@@ -1,21 +1,22 @@
-/* Three API processes, and two engines where needed, on one database and one spool; two APIs are behind nginx or HAProxy with the shipped configuration. */
+/* API processes, and an engine where needed, on one database and one spool; two APIs are behind nginx and HAProxy with the shipped configurations. */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TAP, Test } from 'tap';
+import type { TAP } from 'tap';
 import { openVault } from '../../db/secrets/vault.ts';
 import { testDatabase } from '../support/database.ts';
+import { excerpt } from '../support/engine.ts';
 import { addTiny, TINY } from '../support/models.ts';
-import { environment, freePort, LONGHAND, ROOT, type Running, start } from '../support/processes.ts';
+import { environment, freePort, program, type Running, start } from '../support/processes.ts';
 import { needPrograms } from '../support/programs.ts';
 import { writeProxyConfig } from '../support/proxy.ts';
 import { openWorld, type Person } from '../support/world.ts';
 
-export const RECORDING = readFileSync(path.join(ROOT, 'bench', 'data', 'two-speakers.wav'));
+export const RECORDING = await excerpt();
 const METRICS = { LONGHAND_METRICS: 'public', LONGHAND_METRICS_TOKEN: 'a-token-for-the-monitor' };
 export const PROXIES = ['nginx', 'HAProxy'] as const;
 
@@ -25,21 +26,19 @@ export interface Answer {
   text: string;
 }
 
-/** Ports of the proxy and of the API hosts, and functions that send requests to them. */
+/** Ports of the proxies and of the API hosts, and functions that send requests to them. */
 export interface Hosts {
-  /** Port of the proxy. */
-  front: number;
-  /** Ports of the two hosts behind the proxy. */
+  /** Ports of the proxies, in the order of PROXIES. */
+  fronts: number[];
+  /** Ports of the two hosts behind the proxies. */
   one: number;
   two: number;
   /** Port of the host without a proxy. */
   three: number;
   owner: Person;
   apis: { one: Running; two: Running };
-  /** Restarts a stopped host behind the proxy. */
+  /** Restarts a stopped host behind the proxies. */
   restart(name: 'one' | 'two'): Promise<void>;
-  /** Runs nginx or HAProxy with its shipped configuration until the test ends. */
-  proxy(t: Test, name: (typeof PROXIES)[number]): Promise<void>;
   /** Number of upload slots in use on all hosts. */
   places(): Promise<number>;
   /** Number of uploads that a host is currently receiving, according to its metrics. */
@@ -51,8 +50,8 @@ export interface Hosts {
   uploadHeaders(name: string, length: number): Record<string, string | number>;
 }
 
-/** @param engines whether to start two engines, with the tiny model */
-export async function openHosts(t: TAP, { engines = false } = {}): Promise<Hosts> {
+/** @param alone whether to start an API host without a proxy, and an engine with the tiny model */
+export async function openHosts(t: TAP, { alone = false } = {}): Promise<Hosts> {
   const programs = needPrograms(t, 'nginx', 'haproxy');
   const folder = mkdtempSync(path.join(tmpdir(), 'longhand-hosts-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
@@ -61,7 +60,11 @@ export async function openHosts(t: TAP, { engines = false } = {}): Promise<Hosts
   const world = openWorld(db, await openVault(db, [master]));
   const owner = await world.member(await world.workspace({ minutes: 1000 }), { role: 'owner' });
   const authorization = { authorization: `Bearer ${(await world.key(owner)).key}` };
-  const [front, one, two, three] = (await Promise.all(Array.from({ length: 4 }, freePort))) as [number, number, number, number];
+  const [one, two, three, ...fronts] = (await Promise.all(Array.from({ length: 3 + PROXIES.length }, freePort))) as [
+    number,
+    number,
+    number,
+  ];
   const settings = (name: string) => ({
     DATABASE_URL: database,
     LONGHAND_HOME: path.join(folder, name),
@@ -75,16 +78,33 @@ export async function openHosts(t: TAP, { engines = false } = {}): Promise<Hosts
     ...METRICS,
   });
   const startApi = async (name: string, port: number): Promise<Running> => {
-    const running = start(t, LONGHAND, ['api'], { ...settings(name), PORT: String(port) });
+    const running = start(t, process.execPath, program('api/main.ts'), { ...settings(name), PORT: String(port) });
     await running.said(/listening on/);
     return running;
   };
   const apis = { one: await startApi('one', one), two: await startApi('two', two) };
-  await startApi('three', three);
-  for (const name of engines ? ['four', 'five'] : []) {
-    await addTiny(path.join(folder, name));
-    start(t, LONGHAND, ['engine'], settings(name));
+  if (alone) {
+    await startApi('three', three);
+    await addTiny(path.join(folder, 'four'));
+    start(t, process.execPath, program('engine/main.ts'), settings('four'));
   }
+  const proxy = async (name: (typeof PROXIES)[number], front: number) => {
+    const config = writeProxyConfig(folder, name === 'nginx' ? 'nginx.conf' : 'haproxy.cfg', { front, one, two });
+    const nginx = ['-p', folder, '-c', config, '-g', `daemon off; pid ${folder}/nginx.pid; error_log stderr;`];
+    const [file, args] = name === 'nginx' ? [programs.nginx, nginx] : [programs.haproxy, ['-q', '-f', config]];
+    const child = spawn(file, args, { env: environment(), stdio: ['ignore', 'ignore', 'inherit'] });
+    t.teardown(async () => {
+      child.kill();
+      await new Promise((resolve) => child.once('exit', resolve));
+    });
+    const status = () =>
+      exchange({ port: front, path: '/readyz' }).then(
+        (answer) => answer.status,
+        () => 0,
+      );
+    for (let i = 0; i < 100 && (await status()) !== 200; i++) await sleep(100);
+  };
+  for (const [i, name] of PROXIES.entries()) await proxy(name, fronts[i]!);
 
   const uploadHeaders = (name: string, length: number) => ({
     ...authorization,
@@ -92,27 +112,11 @@ export async function openHosts(t: TAP, { engines = false } = {}): Promise<Hosts
     'content-length': length,
   });
   const post = (port: number, name: string, length: number) =>
-    http.request({ host: '127.0.0.1', port, method: 'POST', path: '/v1/transcriptions', headers: uploadHeaders(name, length) });
+    http.request({ host: '127.0.0.1', port, method: 'POST', path: '/v1/transcriptions?diarize=0', headers: uploadHeaders(name, length) });
   return {
-    ...{ front, one, two, three, owner, apis, uploadHeaders },
+    ...{ fronts, one, two, three, owner, apis, uploadHeaders },
     async restart(name) {
       apis[name] = await startApi(name, name === 'one' ? one : two);
-    },
-    async proxy(t, name) {
-      const config = writeProxyConfig(folder, name === 'nginx' ? 'nginx.conf' : 'haproxy.cfg', { front, one, two });
-      const nginx = ['-p', folder, '-c', config, '-g', `daemon off; pid ${folder}/nginx.pid; error_log stderr;`];
-      const [program, args] = name === 'nginx' ? [programs.nginx, nginx] : [programs.haproxy, ['-q', '-f', config]];
-      const child = spawn(program, args, { env: environment(), stdio: ['ignore', 'ignore', 'inherit'] });
-      t.teardown(async () => {
-        child.kill();
-        await new Promise((resolve) => child.once('exit', resolve));
-      });
-      const status = () =>
-        exchange({ port: front, path: '/readyz' }).then(
-          (answer) => answer.status,
-          () => 0,
-        );
-      for (let i = 0; i < 100 && (await status()) !== 200; i++) await sleep(100);
     },
     places: async () => (await db.query('*', 'select 1 from upload_leases')).length,
     async receiving(port) {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,8 +7,9 @@ import t from 'tap';
 import { openVault } from '../../db/secrets/vault.ts';
 import { openSpool } from '../../db/spool/open.ts';
 import { testDatabase } from '../support/database.ts';
+import { excerpt } from '../support/engine.ts';
 import { addTiny, TINY } from '../support/models.ts';
-import { LONGHAND, ROOT, type Running, start } from '../support/processes.ts';
+import { program, type Running, start } from '../support/processes.ts';
 import { needPrograms } from '../support/programs.ts';
 import { connectRaw, head } from '../support/raw.ts';
 import { CREDENTIALS, startS3 } from '../support/s3.ts';
@@ -27,7 +28,7 @@ const master = randomBytes(32);
 const world = openWorld(db, await openVault(db, [master]));
 const workspace = await world.workspace({ minutes: 1000 });
 const { key } = await world.key(await world.member(workspace, { role: 'owner' }));
-const RECORDING = readFileSync(path.join(ROOT, 'bench', 'data', 'two-speakers.wav'));
+const RECORDING = await excerpt();
 const WAV = { 'Content-Disposition': 'attachment; filename="call.wav"' };
 
 await addTiny(folder);
@@ -44,7 +45,7 @@ const settings = {
   LOG_FORMAT: 'json',
 };
 const startApi = async (credentials: Record<string, string>): Promise<{ api: Running; url: string }> => {
-  const api = start(t, LONGHAND, ['api'], { ...settings, ...credentials });
+  const api = start(t, process.execPath, program('api/main.ts'), { ...settings, ...credentials });
   return { api, url: (await api.said(/listening on (\S+)/))[1]! };
 };
 const { url } = await startApi(CREDENTIALS);
@@ -86,14 +87,14 @@ t.test('GET /readyz reports an unusable spool: S3 is down, or the credentials ar
 });
 
 t.test('an upload during which S3 goes down gets 503, leaves nothing behind, and its key is released', async (t) => {
-  const bytes = Buffer.alloc(40_000_000, RECORDING);
+  const bytes = Buffer.alloc(24_000_000, RECORDING);
   const headers = { 'Idempotency-Key': 'once', ...WAV };
   const connection = await connectRaw(url);
   connection.write(head('POST', '/v1/transcriptions', uploadHeaders(key, { 'Content-Length': bytes.length, ...headers })));
-  connection.write(bytes.subarray(0, 20_000_000));
+  connection.write(bytes.subarray(0, 12_000_000));
   await until(async () => (await stored()).length > 0, 30, 'a part of the upload is in S3');
   await s3.down();
-  connection.write(bytes.subarray(20_000_000));
+  connection.write(bytes.subarray(12_000_000));
   const answer = await connection.answer(60_000);
   t.match(answer, { status: 503, json: { code: 'service_unavailable' } });
   t.ok(Number(answer.headers.get('retry-after')) >= 1);
@@ -106,7 +107,7 @@ t.test('an upload during which S3 goes down gets 503, leaves nothing behind, and
 t.test('a recording whose spool is down waits without using an attempt, completes when S3 is back, and leaves nothing in S3', async (t) => {
   const { json } = await send(url, key, WAV, '', RECORDING);
   await s3.down();
-  const engine = start(t, LONGHAND, ['engine'], { ...settings, ...CREDENTIALS });
+  const engine = start(t, process.execPath, program('engine/main.ts'), { ...settings, ...CREDENTIALS });
   await engine.said(/^working/m);
   await until(
     async () => /the spool cannot be read/.test(engine.output.stdout + engine.output.stderr),

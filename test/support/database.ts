@@ -15,6 +15,7 @@ const EXIT_MS = 30_000; // a backend whose client has disconnected exits within 
 const INSUFFICIENT_PRIVILEGE = '42501';
 const LOCK = 5_120_417; // advisory lock: only one process creates the template
 const MIGRATIONS = new URL('../../db/postgres/migrations/', import.meta.url);
+const EMBEDDED = new URL('../../db/postgres/embedded.ts', import.meta.url);
 
 /**
  * Creates a migrated, empty database for one test file (or one test): `const { db, url } = await testDatabase(t)`.
@@ -73,9 +74,9 @@ async function template(maintenance: Db, server: string): Promise<string> {
   return name;
 }
 
-/** Changes with the text of any migration. */
-function fingerprint(): string {
-  const hash = createHash('sha256');
+/** Changes with the text of any migration, and with what creates a server. */
+export function fingerprint(): string {
+  const hash = createHash('sha256').update(readFileSync(EMBEDDED));
   const files = readdirSync(MIGRATIONS, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
   for (const file of files.sort()) hash.update(readFileSync(new URL(file, MIGRATIONS)));
   return hash.digest('hex').slice(0, 12);

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { enqueue } from '../../db/jobs/queue.ts';
 import { openSpool } from '../../db/spool/open.ts';
 import type { Spool } from '../../db/spool/spool.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
@@ -32,6 +33,7 @@ interface UploadOptions {
   reports?: string[];
   aiMetadata?: boolean;
   seconds?: number | null;
+  diarize?: boolean;
 }
 
 export interface TranscriptionRow {
@@ -103,12 +105,15 @@ export async function engineBench(t: Test, { database, model = 'whisper-base' }:
       await running.said(/^delivering/m);
       return running;
     },
-    async upload(workspaceId, bytes, { extension = 'wav', reports = [], aiMetadata = false, seconds = null } = {}) {
+    async upload(workspaceId, bytes, { extension = 'wav', reports = [], aiMetadata = false, seconds = null, diarize = true } = {}) {
       const id = randomUUID();
       const writer = await spool.create(id, extension);
       await writer.write(bytes);
       const { key } = await writer.finish();
-      return bench.transcription(workspaceId, { seconds, reports, aiMetadata, media: { id, extension, key, bytes: bytes.length } });
+      const media = { id, extension, key, bytes: bytes.length };
+      await bench.transcription(workspaceId, { seconds, reports, aiMetadata, diarize, media });
+      await db.acrossTenants((tx) => enqueue(tx, seconds === null ? 'probe' : 'dispatch', { id })); // else a heartbeat finds it, within 15 s
+      return id;
     },
     async until<T extends object>(id: string, wanted: (row: T) => boolean, seconds = 300) {
       for (const began = Date.now(), end = began + seconds * 1000; ; await sleep(pauseMs(Date.now() - began))) {
@@ -135,10 +140,20 @@ export async function engineBench(t: Test, { database, model = 'whisper-base' }:
 }
 
 /** two-speakers.wav repeated `times` times, 20 s each. */
-export async function conversation(times: number): Promise<Buffer> {
+export function conversation(times: number): Promise<Buffer> {
+  return recording((data) => Buffer.concat(Array.from({ length: times }, () => data)));
+}
+
+/** The first seconds of two-speakers.wav, for tests that need a transcription, but not its text or duration. */
+export function excerpt(seconds = 3): Promise<Buffer> {
+  return recording((data) => data.subarray(0, seconds * 32_000));
+}
+
+/** two-speakers.wav with other samples. */
+async function recording(change: (data: Buffer) => Buffer): Promise<Buffer> {
   const wav = await readFile(join(ROOT, 'bench/data/two-speakers.wav'));
   const start = wav.indexOf('data') + 8;
-  const data = Buffer.concat(Array.from({ length: times }, () => wav.subarray(start)));
+  const data = change(wav.subarray(start));
   const head = Buffer.from(wav.subarray(0, start));
   head.writeUInt32LE(start - 8 + data.length, 4);
   head.writeUInt32LE(data.length, start - 4);

@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import { type Embedded, startEmbedded } from '../../db/postgres/embedded.ts';
-import { migrate } from '../../db/postgres/migrate.ts';
 import { type Db, openDb } from '../../db/postgres/orm.ts';
+import { migratedCluster } from './cluster.ts';
 import { openDoor } from './door.ts';
 
 /** A migrated database whose address stays the same when another server takes the place of `server`, as behind a service name. */
@@ -13,6 +13,7 @@ export interface MovingDatabase {
 
 /** Starts the first server in `folder`; the test's end stops the last one. */
 export async function movingDatabase(t: Test, folder: string): Promise<MovingDatabase> {
+  await migratedCluster(folder);
   const moving = { server: await startEmbedded(folder) };
   const door = await openDoor(() => Number(new URL(moving.server.url).port));
   const url = new URL(moving.server.url);
@@ -23,6 +24,5 @@ export async function movingDatabase(t: Test, folder: string): Promise<MovingDat
     door.close();
     await moving.server.stop();
   });
-  await migrate(db);
   return Object.assign(moving, { db, url: url.href });
 }

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { enqueue } from '../../db/jobs/queue.ts';
 import type { TestDatabase } from './database.ts';
 import { type EngineBench, engineBench, pauseMs } from './engine.ts';
 import { program, type Running, start } from './processes.ts';
@@ -68,14 +70,32 @@ export async function eventually<T>(look: () => T | Promise<T>, what: string, se
   }
 }
 
-/** Ends back-offs immediately for the duration of the test. */
-export function impatient(t: Test, { due }: Pick<Service, 'due'>): void {
+/** Ends back-offs immediately for the duration of the test, and wakes an engine: its own polls would take up to 15 s. */
+export function impatient(t: Test, { db, due }: Pick<Service, 'db' | 'due'>): void {
+  const id = randomUUID(); // engines look for any work, not only that of the job
+  const wake = (name: 'probe' | 'dispatch') => db.acrossTenants((tx) => enqueue(tx, name, { id }, { key: `hurry:${name}` }));
+  repeat(t, async () => {
+    await due();
+    await wake('probe');
+    await wake('dispatch');
+  });
+}
+
+/** Makes all sweeps due at every heartbeat for the duration of the test, and every orphan in the spool old enough to be removed. */
+export function tidily(t: Test, { db }: Pick<Service, 'db'>): void {
+  repeat(t, async () => {
+    await db.query('*', 'update fleet_tasks set due_at = least(due_at, clock_timestamp())');
+    await db.query('*', `update spool_orphans set seen_at = seen_at - interval '1 minute' where seen_at > now() - interval '1 minute'`);
+  });
+}
+
+function repeat(t: Test, work: () => Promise<void>): void {
   let over = false;
-  const hurrying = (async () => {
-    for (; !over; await sleep(200)) await due();
+  const repeating = (async () => {
+    for (; !over; await sleep(500)) await work();
   })();
   t.teardown(() => {
     over = true;
-    return hurrying; // so that no statement is running when the database is closed
+    return repeating; // so that no statement is running when the database is closed
   });
 }

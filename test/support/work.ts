@@ -35,6 +35,7 @@ interface Wanted {
   /** Key of the media in the spool, if there is a file. */
   media?: { id: string; extension: string; key: Buffer; bytes: number };
   aiMetadata?: boolean;
+  diarize?: boolean;
 }
 
 /** An engine to register. */
@@ -60,15 +61,26 @@ export async function openBench(db: Db): Promise<Bench> {
         await tx.rows('insert into ledger (workspace_id, minutes) values (?, ?)', [row!.id, minutes]);
         return row!.id;
       }),
-    async transcription(workspaceId, { seconds = 60, reports = [], key, media, aiMetadata = false } = {}) {
+    async transcription(workspaceId, { seconds = 60, reports = [], key, media, aiMetadata = false, diarize = true } = {}) {
       const id = media?.id ?? randomUUID();
       const filename = await vault.seal(workspaceId, `transcriptions|${id}|filename`, 'voice.mp3');
       const mediaKey = await vault.seal(workspaceId, `transcriptions|${id}|media_key`, media?.key ?? randomBytes(32));
       await write(
         `insert into transcriptions (id, workspace_id, author_id, author_email, status, filename_sealed, extension, media_key_sealed, media_bytes,
-           ai_metadata, duration_seconds, media_type, probed_at, created_at)
-         values (?, ?, gen_random_uuid(), 'a@example.org', 'queued', ?, ?, ?, ?, ?, ?::float8, 'audio', case when ? then now() end, clock_timestamp())`,
-        [id, workspaceId, filename, media?.extension ?? 'mp3', mediaKey, media?.bytes ?? null, aiMetadata, seconds, seconds !== null],
+           ai_metadata, diarize, duration_seconds, media_type, probed_at, created_at)
+         values (?, ?, gen_random_uuid(), 'a@example.org', 'queued', ?, ?, ?, ?, ?, ?, ?::float8, 'audio', case when ? then now() end, clock_timestamp())`,
+        [
+          id,
+          workspaceId,
+          filename,
+          media?.extension ?? 'mp3',
+          mediaKey,
+          media?.bytes ?? null,
+          aiMetadata,
+          diarize,
+          seconds,
+          seconds !== null,
+        ],
       );
       for (const slug of reports) {
         await write(`insert into reports (workspace_id, transcription_id, slug, name, status) values (?, ?, ?, ?, 'queued')`, [

@@ -13,6 +13,7 @@ import { openPool } from '../../../db/postgres/pool.ts';
 import { startBouncer } from '../../support/bouncer.ts';
 import { testDatabase } from '../../support/database.ts';
 import { conversation } from '../../support/engine.ts';
+import { TINY } from '../../support/models.ts';
 import { needPrograms } from '../../support/programs.ts';
 import { openService } from '../../support/service.ts';
 import { send } from '../../support/uploads.ts';
@@ -135,7 +136,7 @@ t.test('claimNext() through PgBouncer gives each transcription to one of 20 engi
 t.test('PgBouncer: an upload through it is transcribed and charged once, by an engine with an entry of its own', async (t) => {
   const other = await testDatabase(t);
   const through = await startBouncer(t, pgbouncer, other.url, SERVERS, 4);
-  const service = await openService(t, { database: { db: other.db, url: through.url } });
+  const service = await openService(t, { database: { db: other.db, url: through.url }, model: TINY });
   const [api] = await Promise.all([service.api(), service.engine({ DATABASE_URL: through.enginesUrl })]);
   const wav = await conversation(1);
   const answer = await send(

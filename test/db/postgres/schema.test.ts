@@ -83,7 +83,7 @@ t.test('doctor reports differences from the schema of this version, and ignores 
   const { url } = await testDatabase(t);
   const owner = await openDb({ url, pool: 1 });
   const execute = (sql: string) => owner.direct(sql);
-  const env = { DATABASE_URL: url, LONGHAND_HOME: t.testdir() };
+  const env = { DATABASE_URL: url, LONGHAND_HOME: t.testdir(), LONGHAND_MODEL: 'none' }; // no models are opened
   const tables = async () => {
     const { stdout } = await longhand(['doctor', '--json'], env);
     return JSON.parse(stdout).checks.find((check: { name: string }) => check.name === 'tables');

@@ -3,7 +3,9 @@ import type { TestConsole } from './browser.ts';
 const HEAD = 44; // bytes
 const RATE = 3_000; // bytes a second: 8 bits at 3 kHz, the least that browsers play
 
-/** Silence as a WAV file, in pieces of a second: hours of it do not lie in memory. */
+const PIECE = 60; // seconds
+
+/** Silence as a WAV file, in pieces of a minute: hours of it do not lie in memory. */
 export function* silence(seconds: number): Generator<Buffer> {
   const head = Buffer.alloc(HEAD);
   head.write('RIFF', 0);
@@ -19,7 +21,7 @@ export function* silence(seconds: number): Generator<Buffer> {
   head.write('data', 36);
   head.writeUInt32LE(RATE * seconds, 40);
   yield head;
-  for (let second = 0; second < seconds; second++) yield Buffer.alloc(RATE, 128);
+  for (let left = seconds; left > 0; left -= PIECE) yield Buffer.alloc(RATE * Math.min(left, PIECE), 128);
 }
 
 /** Stores silence as the kept recording of a completed transcription. */

@@ -135,3 +135,9 @@ t.test('findTones() keeps a voice over a tone, and one between two tones', async
   t.ok(Math.abs(spans[0]!.start) < 0.05 && spans[0]!.end > 0.97 && spans[0]!.end < 1.25, `${spans[0]!.start}-${spans[0]!.end}`);
   t.ok(spans[1]!.start > 3.1 && spans[1]!.start < 3.45 && spans[1]!.end > 4.3, `${spans[1]!.start}-${spans[1]!.end}`);
 });
+
+t.test('findTones() joins two tones with 0.3 s between them, apart from the silence that belongs to them', async (t) => {
+  const beeps = (pause: number) => found(samplesOf(burst(sine(1000), SECONDS, [1, 1.5], [1.5 + pause, 2 + pause])));
+  t.equal((await beeps(0.28)).length, 1);
+  t.equal((await beeps(0.7)).length, 2);
+});

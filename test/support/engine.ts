@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -127,16 +127,26 @@ export async function engineBench(t: Test, { database, model = 'whisper-base' }:
       }
     },
     async files() {
-      const inside = (folder: string) => readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
       const memory = readdirSync('/dev/shm').filter((name) => name.startsWith('longhand-'));
       const [row] = await db.query<{ id: string }>('*', `select encode(value, 'hex') as id from facts where name = 'installation'`);
       const ours = memory
         .filter((name) => row && name.startsWith(`longhand-${row.id.slice(0, 12)}-`))
         .map((name) => join('/dev/shm', name));
-      const found = [join(home, 'spool'), scratch, ...ours].flatMap(inside).map((entry) => join(entry.parentPath, entry.name));
+      const found = [join(home, 'spool'), scratch, ...ours].flatMap(filesIn);
       return found.filter((path) => !path.includes('/tsx-')); // files of tsx, which runs the engine
     },
   };
+}
+
+/** Paths of the files in a folder, from which engines may remove others meanwhile. */
+function filesIn(folder: string): string[] {
+  try {
+    const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+    return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return existsSync(folder) ? filesIn(folder) : [];
+  }
 }
 
 /** two-speakers.wav repeated `times` times, 20 s each. */

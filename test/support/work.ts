@@ -16,13 +16,16 @@ export interface Bench {
   /** One row. */
   row<T extends object = Record<string, unknown>>(table: string, id: string): Promise<T | null>;
   balance(workspaceId: string): Promise<number>;
-  /** Expires the lease of a row, as if its holder had died a while ago. */
+  /** Expires the lease of a row, as if its holder had died a while ago. Waits for a frozen transaction that locks it, which PostgreSQL ends after 60 s. */
   expire(table: 'transcriptions' | 'reports', id: string): Promise<void>;
   /** Ends every back-off. */
   due(): Promise<void>;
   /** Jobs with this name in the queue. */
   jobs(name: string): Promise<number>;
 }
+
+const LOCK_TIMEOUT = '55P03';
+const FROZEN_MS = 120_000;
 
 /** Progress as the API returns it: that of the lease while one exists. These columns override earlier ones with the same name. */
 const PROGRESS = `, ${STAGE} as stage, ${FRACTION} as fraction`;
@@ -106,8 +109,16 @@ export async function openBench(db: Db): Promise<Bench> {
       Number(
         (await db.query<{ balance_minutes: string }>('*', 'select balance_minutes from workspaces where id = ?', [id]))[0]!.balance_minutes,
       ),
-    expire: async (table, id) =>
-      void (await write(`update leases set until = clock_timestamp() - interval '1 second' where kind = ? and subject = ?`, [table, id])),
+    async expire(table, id) {
+      for (const end = performance.now() + FROZEN_MS; ; ) {
+        try {
+          await write(`update leases set until = clock_timestamp() - interval '1 second' where kind = ? and subject = ?`, [table, id]);
+          return;
+        } catch (error) {
+          if ((error as { code?: string }).code !== LOCK_TIMEOUT || performance.now() > end) throw error;
+        }
+      }
+    },
     async due() {
       await write('update transcriptions set run_after = now()');
       await write('update reports set run_after = now()');

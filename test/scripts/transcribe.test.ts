@@ -2,9 +2,9 @@ import { copyFileSync, readdirSync, readFileSync, symlinkSync, writeFileSync } f
 import path from 'node:path';
 import t from 'tap';
 import { noDisks, smallDisk } from '../support/disk.ts';
+import { excerpt } from '../support/engine.ts';
 import { addTiny, shareFitted, TINY } from '../support/models.ts';
 import { finish, LONGHAND, longhand, ROOT } from '../support/processes.ts';
-import { shortened } from '../support/recordings.ts';
 
 const folder = t.testdir({ 'broken.mp3': 'no recording at all '.repeat(100), out: {}, '.env': 'LOG_LEVEL=warn\n' });
 const env = { LONGHAND_HOME: path.join(folder, 'home') };
@@ -14,7 +14,7 @@ const one = { ...env, LONGHAND_THREADS: '1' }; // each thread loads every model
 const quick = { ...one, LONGHAND_MODEL: TINY }; // where words do not matter
 const talk = path.join(ROOT, 'bench', 'data', 'two-speakers.wav');
 const copy = path.join(folder, 'talk.wav');
-writeFileSync(copy, shortened(readFileSync(talk), 5));
+writeFileSync(copy, await excerpt(5));
 const german = path.join(ROOT, 'bench', 'data', 'clips', 'de_fleurs-test_000.ogg');
 
 t.test('transcribe prints speakers and text, file by file in order, and continues after a file that fails', async (t) => {

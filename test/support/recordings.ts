@@ -41,12 +41,3 @@ export async function join16k(paths: readonly string[], target: string): Promise
   if (code !== 0) throw new Error(stderr);
   return target;
 }
-
-/** The first seconds of a WAV file with 16,000 samples per second and one channel. */
-export function shortened(wav: Buffer, seconds: number): Buffer {
-  const start = wav.indexOf('data') + 8;
-  const short = Buffer.from(wav.subarray(0, start + seconds * 32_000));
-  short.writeUInt32LE(short.length - 8, 4);
-  short.writeUInt32LE(short.length - start, start - 4);
-  return short;
-}

@@ -1,10 +1,10 @@
 /* The official OpenAI JavaScript client against the whole service: real engine, real model. */
-import { createReadStream, readFileSync, writeFileSync } from 'node:fs';
+import { createReadStream, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import OpenAI from 'openai';
 import t from 'tap';
+import { excerpt } from '../../support/engine.ts';
 import { ROOT } from '../../support/processes.ts';
-import { shortened } from '../../support/recordings.ts';
 import { openService } from '../../support/service.ts';
 
 const RECORDING = path.join(ROOT, 'bench/data/two-speakers.wav');
@@ -15,7 +15,7 @@ t.test('the official client gets a response in every format, and the recording i
   const [api] = await Promise.all([service.api(), service.engine()]);
   const client = new OpenAI({ apiKey: service.key, baseURL: `${api.url}/v1`, maxRetries: 0 });
   const short = path.join(service.home, path.basename(RECORDING)); // for the formats in which neither words nor speakers matter
-  writeFileSync(short, shortened(readFileSync(RECORDING), 8));
+  writeFileSync(short, await excerpt(8));
   const ask = <F extends string>(response_format: F, more = {}, recording = short) =>
     client.audio.transcriptions.create({
       file: createReadStream(recording),

@@ -5,11 +5,11 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { guides } from '../../../api/openapi/guides.ts';
+import { excerpt } from '../../support/engine.ts';
 import { addTiny, TINY } from '../../support/models.ts';
-import { finish, LONGHAND, longhand, ROOT, start } from '../../support/processes.ts';
+import { finish, LONGHAND, longhand, start } from '../../support/processes.ts';
 import { findProgram } from '../../support/programs.ts';
 import { connectRaw } from '../../support/raw.ts';
-import { shortened } from '../../support/recordings.ts';
 
 // Every sample of the guides, exactly as printed, against the whole product.
 const home = mkdtempSync(path.join(tmpdir(), 'longhand-guides-'));
@@ -17,7 +17,7 @@ const place = path.join(home, 'reader');
 mkdirSync(path.join(place, 'recordings'), { recursive: true });
 mkdirSync(path.join(place, 'bin'));
 symlinkSync(LONGHAND, path.join(place, 'bin', 'longhand'));
-const talk = shortened(readFileSync(path.join(ROOT, 'bench/data/two-speakers.wav')), 5);
+const talk = await excerpt(5);
 for (const name of ['call.wav', 'recordings/a.wav']) writeFileSync(path.join(place, name), talk);
 await addTiny(path.join(home, 'state')); // its text is the same for every recording
 const running = start(t, LONGHAND, ['up'], {

@@ -5,7 +5,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { enqueue } from '../../../db/jobs/queue.ts';
 import { decode, probe } from '../../../engine/audio/ffmpeg.ts';
 import { MediaError } from '../../../engine/types.ts';
 import { aftermath } from '../../support/aftermath.ts';
@@ -13,6 +12,7 @@ import { conversation, engineBench, type TranscriptionRow } from '../../support/
 import { hunt, mediaPrograms } from '../../support/hunt.ts';
 import { TINY } from '../../support/models.ts';
 import { SEED, seeded } from '../../support/seeded.ts';
+import { impatient } from '../../support/service.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
 const SECONDS = 60;
@@ -58,19 +58,11 @@ await t.test('engine whose decoder is killed retries: the transcript is complete
   const engine = await bench.engine();
   const workspace = await bench.workspace({ minutes: 100 });
   const wav = await conversation(1);
-  /** Ends back-offs, and wakes the engine for both kinds of attempts. */
-  const hurry = async (id: string) => {
-    await bench.due();
-    await bench.db.acrossTenants(async (tx) => {
-      await enqueue(tx, 'probe', { id });
-      await enqueue(tx, 'dispatch', { id });
-    });
-  };
-  /** Uploads a file while decoders are being killed; back-off periods are cut short. */
+  impatient(t, bench);
+  /** Uploads a file while decoders are being killed. */
   const suffer = async (delayMs: () => number, most: number) => {
     const hunter = hunt(engine.child.pid!, delayMs, most);
     const id = await bench.upload(workspace, wav);
-    const timer = setInterval(() => void hurry(id), 500);
     try {
       const row = await bench.until<TranscriptionRow & { duration_seconds: number }>(
         id,
@@ -80,7 +72,6 @@ await t.test('engine whose decoder is killed retries: the transcript is complete
       const charges = await bench.db.query('*', 'select 1 from ledger where transcription_id = ?', [id]);
       return { kills: hunter.kills, ...row, charges: charges.length };
     } finally {
-      clearInterval(timer);
       hunter.stop();
     }
   };

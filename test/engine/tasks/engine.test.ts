@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { conversation, engineBench, spokenIn, type TranscriptionRow } from '../../support/engine.ts';
+import { conversation, engineBench, excerpt, spokenIn, type TranscriptionRow } from '../../support/engine.ts';
 import { addTiny, TINY } from '../../support/models.ts';
 import type { Running } from '../../support/processes.ts';
 import { eventually } from '../../support/service.ts';
@@ -155,7 +155,7 @@ t.test('engine requeues its work on SIGTERM, and another resumes from the finish
     await eventually(() => new RegExp(`${id}.*deleted or taken over`).test(heir.output.stderr), 'the end of the work on it', 10);
     await eventually(async () => !(await bench.files()).length, 'the removal of its files', 1);
     t.equal(await bench.row('transcriptions', id), null);
-    const next = await bench.upload(workspace, (await conversation(1)).subarray(0, 44 + 5 * 32_000));
+    const next = await bench.upload(workspace, await excerpt(5));
     await bench.until<Row>(next, ({ status }) => status === 'completed');
   });
   t.equal(await heir.stop(), 0);

@@ -12,7 +12,6 @@ import { CHANGES } from './mutate/changes/changes.ts';
 import { finish, ROOT, RUN } from './support/processes.ts';
 
 const MOST_SURVIVORS = 0.05;
-const FIRST_PATIENCE_MS = 1_500_000;
 const PATIENCE = 5; // times the usual duration, after which a change that makes tests hang is noticed
 const MIN_PATIENCE_MS = 60_000;
 const BUILT = ['api/console/dist', '.tap']; // ignored by git, required by tests
@@ -50,9 +49,9 @@ function write(file: string, text: string): void {
   execFileSync(process.execPath, ['node_modules/vite/bin/vite.js', 'build', '--config', `${CONSOLE}vite.config.ts`], { cwd: scratch });
 }
 
-/** Whether tests pass, each file within `patienceMs`. */
-async function passes(tests: readonly string[], patienceMs: number): Promise<boolean> {
-  const env = { TEST_PATIENCE_MS: String(Math.round(patienceMs)) };
+/** Whether tests pass, each file within `patienceMs` if given. */
+async function passes(tests: readonly string[], patienceMs?: number): Promise<boolean> {
+  const env: Record<string, string> = patienceMs ? { TEST_PATIENCE_MS: String(Math.round(patienceMs)) } : {};
   return (await finish(process.execPath, [...RUN, 'test/run.ts', '--jobs=1', ...tests], env, scratch)).code === 0;
 }
 
@@ -63,7 +62,7 @@ async function unchanged(tests: readonly string[]): Promise<number | null> {
   const key = tests.join(' ');
   if (!durations.has(key)) {
     const started = performance.now();
-    durations.set(key, (await passes(tests, FIRST_PATIENCE_MS)) ? performance.now() - started : null);
+    durations.set(key, (await passes(tests)) ? performance.now() - started : null);
   }
   return durations.get(key)!;
 }

@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Parser } from 'tap-parser';
-import { type Done, END } from './protocol.ts';
+import { type Done, END, PATIENCE_MS } from './protocol.ts';
 
 const TOGETHER = fileURLToPath(new URL('together.ts', import.meta.url));
 const LOADER = new URL('../typescript.mjs', import.meta.url).href;
-const PATIENCE_MS = Number(process.env.TEST_PATIENCE_MS ?? 1_500_000) + 60_000; // more than the limit of together.ts, which cannot end a busy loop
+const BUSY_MS = PATIENCE_MS + 60_000; // later than together.ts, which cannot end a busy loop
 const MAX_DIAGNOSTIC = 4000; // maximum characters of found and wanted values
 const REST_MS = 60_000; // for a process to exit after its last file
 
@@ -68,7 +68,7 @@ export class TestProcess {
       this.#child.on('message', receive);
     });
     this.#child.send(file);
-    const watch = setTimeout(() => this.#child.kill('SIGKILL'), PATIENCE_MS);
+    const watch = setTimeout(() => this.#child.kill('SIGKILL'), BUSY_MS);
     const ended = await Promise.race([Promise.all([done, closed]), this.#ended]);
     clearTimeout(watch);
     if (typeof ended === 'string') outcome.failures.push(`${file}: the process ended with ${ended} before the file did\n${this.#noise}`);

@@ -7,9 +7,8 @@ import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import { Lacking } from '../programs.ts';
-import { type Done, END } from './protocol.ts';
+import { type Done, END, PATIENCE_MS } from './protocol.ts';
 
-const PATIENCE_MS = Number(process.env.TEST_PATIENCE_MS ?? 1_500_000); // per file, on a busy machine
 const TICKS = 100; // per second, in /proc
 
 const tests: Test[] = [];

@@ -2,13 +2,17 @@ import t from 'tap';
 import { decode } from '../../../engine/audio/ffmpeg.ts';
 import { arranged, partiesOf } from '../../../engine/audio/parties.ts';
 import type { Recording } from '../../../engine/types.ts';
-import { clip, other, recordingOf, scaled, speech, sum } from './voices.ts';
+import { clip, noise, other, recordingOf, scaled, speech, sum } from './voices.ts';
 
 const third = speech.map((_, i) => speech[(i + 70_000) % speech.length]! * (i % 64_000 < 32_000 ? 1 : 0));
 const nothing = new Float32Array(speech.length);
-const noise = (seed: number, gain: number) =>
-  speech.map((_, i) => gain * (((Math.imul(i + seed * 7919, 2654435761) >>> 8) % 2001) / 1000 - 1));
 const parties = async (...channels: Float32Array[]) => (await partiesOf(recordingOf(...channels))).parties;
+
+/** The parties of tracks with one channel each, of which players select one. */
+async function tracks(chosen: number, ...channels: Float32Array[]) {
+  const origins = channels.map((_, track) => ({ track, default: track === chosen, language: null }));
+  return (await partiesOf({ ...recordingOf(...channels), origins })).parties;
+}
 
 t.test('partiesOf() detects a call if each channel has its own voice, also with crosstalk', async (t) => {
   t.strictSame(await parties(speech, other), [[0], [1]]);
@@ -40,14 +44,11 @@ t.test('partiesOf() distinguishes parties, rooms and silence on any number of ch
     [1, 4],
   ]);
   t.strictSame(await parties(speech, scaled(speech, -1.2), speech, other), [[1], [3]], 'the louder phase');
-  t.strictSame(await parties(...Array.from({ length: 15 }, (_, i) => noise(i, 0.002)), speech).then((found) => found.at(-1)), [15]);
+  const hiss = Array.from({ length: 15 }, (_, i) => noise(i, 0.001));
+  t.strictSame((await parties(...hiss, speech.subarray(0, hiss[0]!.length))).at(-1), [15]);
 });
 
 t.test('partiesOf() treats different tracks as parties, however faint, and selects the default one of two copies', async (t) => {
-  const tracks = async (chosen: number, ...channels: Float32Array[]) => {
-    const origins = channels.map((_, track) => ({ track, default: track === chosen, language: null }));
-    return (await partiesOf({ ...recordingOf(...channels), origins })).parties;
-  };
   t.strictSame(await tracks(0, speech, scaled(other, 0.004)), [[0], [1]]);
   t.strictSame(await tracks(1, speech, other), [[0], [1]]);
   const late = new Float32Array([...nothing.subarray(0, 300), ...scaled(speech, 0.9)]).subarray(0, speech.length);
@@ -99,4 +100,51 @@ t.test('partiesOf() ignores a constant offset in the channels', async (t) => {
     t.strictSame(await parties(raised(scaled(speech, 0.3), left), raised(scaled(speech, 0.3), right)), [[0, 1]]);
     t.strictSame(await parties(raised(scaled(speech, -0.2), left), raised(scaled(speech, 0.3), right)), [[1]], 'opposite phase');
   }
+});
+
+t.test('partiesOf() ignores a channel 40 dB below the loudest of its track, and a track 60 dB below the loudest of all', async (t) => {
+  const loud = noise(1, 0.5);
+  const below = (decibels: number) => noise(2, 0.5 * 10 ** (-decibels / 20));
+  t.strictSame(await partiesOf(recordingOf(loud, below(38))), { parties: [[0], [1]], silent: false });
+  t.strictSame(await partiesOf(recordingOf(loud, below(42))), { parties: [[0]], silent: true });
+  t.strictSame(await tracks(0, loud, below(58)), [[0], [1]]);
+  t.strictSame(await tracks(0, loud, below(62)), [[0]]);
+});
+
+t.test('partiesOf() ignores sound below -60 dBFS', async (t) => {
+  const both = (decibels: number) => [noise(1, 10 ** (decibels / 20)), noise(2, 10 ** (decibels / 20))];
+  t.strictSame(await parties(...both(-58)), [[0], [1]]);
+  t.strictSame(await parties(...both(-62)), [[0, 1]]);
+});
+
+t.test('partiesOf() mixes channels whose samples correlate by 0.95, however their loudness differs', async (t) => {
+  /** Knocks in both channels, in one frame of 20, with this share of the energy; hiss in turns, in the others. */
+  const knocked = (share: number) => {
+    const hiss = 0.3 * Math.sqrt((1 / share - 1) / 9.5);
+    const channel = (turn: number) => noise(2 + turn, (frame) => (frame % 20 === 0 ? 0 : frame % 2 === turn ? hiss : hiss / 30));
+    const knocks = noise(1, (frame) => (frame % 20 === 0 ? 0.3 : 0));
+    return [sum(knocks, channel(0)), sum(knocks, channel(1))];
+  };
+  t.strictSame(await parties(...knocked(0.97)), [[0, 1]]);
+  t.strictSame(await parties(...knocked(0.92)), [[0], [1]]);
+  t.strictSame(await parties(...knocked(0.5)), [[0], [1]]);
+});
+
+t.test('partiesOf() mixes channels whose loudness correlates by 0.6, and selects one of two tracks from 0.9 on', async (t) => {
+  /** Channels of unrelated samples, levels in dB: this share of their variance in common, the rest their own. */
+  const alike = (share: number) => {
+    const swing = (frame: number, bit: number) => (frame & (1 << bit) ? 12 : -12);
+    return [1, 2].map((own) =>
+      noise(own, (frame) => 0.1 * 10 ** ((Math.sqrt(share) * swing(frame, 0) + Math.sqrt(1 - share) * swing(frame, own)) / 20)),
+    );
+  };
+  t.strictSame(await parties(...alike(0.55)), [[0], [1]]);
+  t.strictSame(await parties(...alike(0.65)), [[0, 1]]);
+  t.strictSame(await tracks(0, ...alike(0.85)), [[0], [1]]);
+  t.strictSame(await tracks(0, ...alike(0.95)), [[0]]);
+});
+
+t.test('partiesOf() notices that both microphones pick up sounds of 30 ms', async (t) => {
+  const rattle = (frame: number) => (frame % 2 ? 0.02 : 0.2);
+  t.strictSame(await parties(noise(1, rattle), noise(2, rattle)), [[0, 1]]);
 });

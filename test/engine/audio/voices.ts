@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { decode } from '../../../engine/audio/ffmpeg.ts';
 import type { Origin, Recording } from '../../../engine/types.ts';
+import { seeded } from '../../support/seeded.ts';
 
 export const clip = (name: string) => fileURLToPath(new URL(`../../fixtures/audio/${name}`, import.meta.url));
 
@@ -30,3 +31,10 @@ export const speech = (await voice(clip('en_falcon_3spk.wav'))).slice(0, 160_000
 export const other = (await voice(clip('en_jfk.mp3'))).slice(0, 160_000);
 export const scaled = (samples: Float32Array, gain: number) => samples.map((x) => x * gain);
 export const sum = (a: Float32Array, b: Float32Array) => a.map((x, i) => x + b[i]!);
+
+/** White noise of 5 s, unrelated to that of other seeds. `rms` is its level, or the level of each frame of 30 ms. */
+export function noise(seed: number, rms: number | ((frame: number) => number)): Float32Array {
+  const { random } = seeded(seed);
+  const level = typeof rms === 'number' ? () => rms : rms;
+  return Float32Array.from({ length: 80_000 }, (_, i) => level(Math.floor(i / 480)) * Math.sqrt(3) * (2 * random() - 1));
+}

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { withoutCrosstalk } from '../../../engine/audio/crosstalk.ts';
 import type { Word } from '../../../engine/types.ts';
-import { other, recordingOf, scaled, speech, sum } from './voices.ts';
+import { noise, other, recordingOf, scaled, speech, sum } from './voices.ts';
 
 t.test('withoutCrosstalk() assigns a word recognised in both channels to the louder one', async (t) => {
   const tone = (from: number, to: number, gain: number) =>
@@ -62,3 +62,37 @@ t.test(
     t.match(moved.find(({ text }) => text === ' sew')?.channel, 0, 'a word recognised only in the leak is assigned to its party');
   },
 );
+
+t.test('withoutCrosstalk() assigns a word to the other party if most of its power leaked from there', async (t) => {
+  const from = noise(1, 0.2);
+  const leak = scaled(from, 0.2);
+  const word = (channel: number, start: number): Word => ({ start, end: start + 0.6, text: ` ${start}`, probability: 1, channel });
+  const words = [...[0, 0.6, 1.2, 1.8].map((start) => word(0, start)), word(1, 3), word(1, 4.2)];
+  /** The channel of the word at 3 s, of whose power this share leaked. */
+  const channelAt = async (share: number) => {
+    const own = 0.04 * Math.sqrt(1 / share - 1);
+    const voice = noise(2, (frame) => (frame < 90 ? 0 : frame < 130 ? own : 0.2)); // silent while only the other party speaks
+    const kept = await withoutCrosstalk(words, recordingOf(from, sum(leak, voice)));
+    return kept.find(({ start }) => start === 3)?.channel;
+  };
+  t.equal(await channelAt(0.4), 1);
+  t.equal(await channelAt(0.6), 0);
+});
+
+t.test('withoutCrosstalk() takes the same word in two channels for one if it starts within 0.3 s', async (t) => {
+  const loud = noise(1, 0.2);
+  const usual = noise(2, (frame) => (frame < 80 ? 0.15 : 0.2));
+  const word = (channel: number, start: number, text: string): Word => ({ start, end: start + 0.15, text, probability: 1, channel });
+  for (const [later, texts] of [
+    [0.25, [' Yes.', ' well']],
+    [0.4, [' Yes.', ' yes', ' well']],
+    [1, [' Yes.', ' yes', ' well']],
+  ] as const) {
+    const kept = await withoutCrosstalk([word(0, 1, ' Yes.'), word(1, 1 + later, ' yes'), word(1, 3, ' well')], recordingOf(loud, usual));
+    t.strictSame(
+      kept.map(({ text }) => text),
+      texts,
+      `${later} s later`,
+    );
+  }
+});

@@ -1,37 +1,12 @@
-import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { decode } from '../../../engine/audio/ffmpeg.ts';
 import { leaked, leakOf } from '../../../engine/audio/leak.ts';
-import type { Recording } from '../../../engine/types.ts';
-
-const SECONDS = 10;
-
-async function voice(name: string): Promise<Float32Array> {
-  const recording = await decode(fileURLToPath(new URL(`../../fixtures/audio/${name}`, import.meta.url)));
-  try {
-    return await recording.read(0, 0, SECONDS * 16_000);
-  } finally {
-    await recording.close();
-  }
-}
-
-/** A recording in memory. */
-function recordingOf(...channels: [Float32Array, Float32Array]): Recording {
-  return {
-    channels: 2,
-    length: channels[0].length,
-    decoded: Promise.resolve(channels[0].length),
-    read: async (channel, start, end) => channels[channel as number]!.slice(start, end),
-    close: async () => {},
-  };
-}
+import { speech as ann, other as bob, noise, recordingOf, scaled, sum } from './voices.ts';
 
 /** `own` with `other` leaked into it: delayed by `delay` samples, and followed by an echo. */
 function mixed(own: Float32Array, other: Float32Array, gain: number, delay: number): Float32Array {
   return own.map((x, i) => x + gain * ((other[i - delay] ?? 0) - 0.5 * (other[i - delay - 9] ?? 0)));
 }
 
-const [ann, bob] = await Promise.all([voice('en_falcon_3spk.wav'), voice('en_jfk.mp3')]);
 const alone = ann.map((x, i) => (i < 96_000 ? x : 0));
 const other = bob.map((x, i) => (i < 96_000 ? 0 : x));
 const spoken = [{ start: 1.7, end: 3.9 }];
@@ -62,4 +37,43 @@ t.test('leaked() distinguishes leaked speech from own speech in a channel, even 
 t.test('leakOf() returns null if each channel has its own voice, or too little speech', async (t) => {
   t.equal(await leakOf(recordingOf(ann, bob), 0, 1, spoken), null);
   t.equal(await leakOf(recordingOf(ann, mixed(bob, ann, 0.3, 0)), 0, 1, [{ start: 2, end: 3 }]), null);
+});
+
+const enough = [{ start: 1, end: 3 }];
+
+t.test('leakOf() finds a leak from a correlation of 0.1 on', async (t) => {
+  const source = noise(1, 0.2);
+  const heard = (correlation: number) => sum(scaled(source, correlation), noise(2, 0.2 * Math.sqrt(1 - correlation ** 2)));
+  t.ok(await leakOf(recordingOf(source, heard(0.15)), 0, 1, enough));
+  t.equal(await leakOf(recordingOf(source, heard(0.05)), 0, 1, enough), null);
+});
+
+t.test('leaked() covers what comes 12 samples before the strongest part of a leak, and 51 samples after it', async (t) => {
+  const source = noise(1, 0.2);
+  for (const beside of [-12, 51]) {
+    const heard = source.map((_, i) => (source[i - 100] ?? 0) + 0.9 * (source[i - 100 - beside] ?? 0));
+    const recording = recordingOf(source, heard);
+    const leak = (await leakOf(recording, 0, 1, enough))!;
+    t.ok((await leaked(recording, leak, { start: 1, end: 2 })) > 0.99, `${beside}`);
+  }
+});
+
+t.test('leakOf() halves its gain in bands 30 dB below the mean power, and invents none in bands without sound', async (t) => {
+  /** Rumble around 100 Hz with noise of this level in all bands, relative to the whole. */
+  const banded = (decibels: number) => {
+    let [low, lower] = [0, 0];
+    const rumble = noise(1, 1).map((x) => (lower += 0.05 * ((low += 0.05 * (x - low)) - lower)));
+    const power = (samples: Float32Array) => samples.reduce((total, x) => total + x * x, 0) / samples.length;
+    return sum(rumble, noise(2, Math.sqrt(power(rumble) * 10 ** (decibels / 10))));
+  };
+  /** Gain at 6 kHz. */
+  const gain = async (decibels: number) => {
+    const source = banded(decibels);
+    const { gains } = (await leakOf(recordingOf(source, scaled(source, 0.5)), 0, 1, enough))!;
+    const part = (wave: (angle: number) => number) => gains.reduce((total, x, k) => total + x * wave((2 * Math.PI * 6000 * k) / 16_000), 0);
+    return Math.hypot(part(Math.cos), part(Math.sin));
+  };
+  const [weak, none] = [await gain(-30), await gain(-45)];
+  t.ok(Math.abs(weak - 0.25) < 0.05, `gain ${weak} for 0.5`);
+  t.ok(none < 0.05, `gain ${none}`);
 });

@@ -1,16 +1,18 @@
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { basename, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import type { Variant } from './build/graph/graph.ts';
 import { build, checkpointSha256 } from './build/whisper/build.ts';
 import { isInt8 } from './build/whisper/config.ts';
 import { variantForCpu } from './cpu.ts';
-import { type Recipe, readWhisper, type WhisperDescriptor, writeDescriptor } from './descriptor.ts';
+import { DESCRIPTOR, type Recipe, readWhisper, type WhisperDescriptor, writeDescriptor } from './descriptor.ts';
 import { inspect } from './inspect.ts';
 import { install, PARTIAL, refused } from './install.ts';
 import { candidates, SAFER } from './recipes/ladder.ts';
 import { recipeFor } from './recipes/recipes.ts';
+import { type Restored, restore } from './restore.ts';
 import { checkFrom, increase, type Measure, type Measured, refusal, tooFarOff } from './self-check.ts';
-import { checkSpace } from './space.ts';
+import { checkpointBytes, checkSpace } from './space.ts';
 import { checkNew, type Model } from './store.ts';
 
 export interface ImportOptions {
@@ -37,27 +39,49 @@ export interface ImportOptions {
 }
 
 const SECONDS = 120; // time limit for trying faster recipes; the current one is finished
+const HALF = 2; // bytes of a weight in half precision, as checkpoints are
 const WORSE = 0.003; // increase of the error rate accepted for a faster recipe
 
 /**
- * Converts a Whisper checkpoint folder into a model in `home`. The model appears atomically. Throws if the name is taken, the folder is not
- * a Whisper checkpoint, or the self-check fails.
+ * Converts a Whisper checkpoint folder into a model in `home`; or, for devices without 8-bit products, an int8 model of ours. The model appears
+ * atomically. Throws if the name is taken, the folder is neither, or the self-check fails.
  */
 export async function importModel(checkpoint: string, options: ImportOptions): Promise<Model> {
-  const name = options.name ?? basename(resolve(checkpoint));
   const variant = options.variant ?? variantForCpu();
+  const weights = isBuilt(checkpoint) ? restored(checkpoint, variant) : undefined;
+  const name = options.name ?? (weights ? `${weights.model.name}-${variant}` : basename(resolve(checkpoint)));
   await checkNew(name, variant, options.home);
-  const findings = options.force ? [] : inspect(checkpoint);
+  const findings = options.force || weights ? [] : inspect(checkpoint);
   if (findings.length) throw refused(name, findings.join('; '));
-  await checkSpace(options.home, checkpoint, variant, Boolean(options.measure) && !options.quick);
+  const bytes = weights ? HALF * weights.parameters : await checkpointBytes(checkpoint);
+  await checkSpace(options.home, bytes, variant, Boolean(options.measure) && !options.quick);
   return install(name, options.home, async (partial) => {
-    const making = { checkpoint, name, variant, partial, options, createdAt: new Date().toISOString() };
-    await (options.measure ? makeMeasured(making, options.measure) : make(making, recipeFor(await checkpointSha256(checkpoint), variant)));
+    const sha256 = weights?.sha256 ?? (await checkpointSha256(checkpoint));
+    const known = recipeFor(sha256, variant);
+    const making = { checkpoint, weights, known, name, variant, partial, options, createdAt: new Date().toISOString() };
+    await (options.measure ? makeMeasured(making, options.measure) : make(making, known));
   });
+}
+
+/** Whether a folder is a model that was built, not a checkpoint. */
+export function isBuilt(folder: string): boolean {
+  return existsSync(join(folder, DESCRIPTOR));
+}
+
+function restored(folder: string, variant: Variant): Restored {
+  if (isInt8(variant))
+    throw new Error(
+      `Cannot convert ${folder} to ${variant}: it is a built model; choose --variant float16 for GPUs, or float32, or import its checkpoint`,
+    );
+  return restore(folder);
 }
 
 interface Making {
   checkpoint: string;
+  /** Used instead of the checkpoint's. */
+  weights?: Restored;
+  /** Recipe before anything is measured here. */
+  known: Recipe;
   name: string;
   variant: Variant;
   partial: string;
@@ -66,15 +90,16 @@ interface Making {
 }
 
 /** Builds the model by a recipe, replacing an earlier build. */
-async function make({ checkpoint, name, variant, partial, options, createdAt }: Making, recipe: Recipe, folder = partial): Promise<void> {
-  const { licence = 'unknown', source = resolve(checkpoint), signal, onProgress } = options;
-  await build(checkpoint, folder, { name, variant, recipe, licence, source, createdAt, signal, onProgress });
+async function make(making: Making, recipe: Recipe, folder = making.partial): Promise<void> {
+  const { checkpoint, weights, name, variant, options, createdAt } = making;
+  const { licence = weights?.model.licence ?? 'unknown', signal, onProgress } = options;
+  const source = options.source ?? (weights ? `${weights.model.source}; converted from ${weights.model.variant}` : resolve(checkpoint));
+  await build(checkpoint, folder, { weights, name, variant, recipe, licence, source, createdAt, signal, onProgress });
 }
 
 /** Builds by the recipe that measures best: first a safe one, then faster ones as long as accuracy holds. */
 async function makeMeasured(making: Making, measure: Measure): Promise<void> {
-  const { checkpoint, partial, options } = making;
-  const known = recipeFor(await checkpointSha256(checkpoint), making.variant);
+  const { checkpoint, known, partial, options } = making;
   const built = async (recipe: Recipe, variant = making.variant): Promise<Built> => {
     options.onStage?.(
       `checking ${variant}${recipe.hop === known.hop ? '' : `, ${recipe.hop / 16} ms frames`}${recipe.scales.rowwise.length ? ', scales by row' : ''}`,
@@ -92,7 +117,7 @@ async function makeMeasured(making: Making, measure: Measure): Promise<void> {
       best = await built(safer.recipe(known, checkpoint), safer.variant ?? making.variant);
     }
   }
-  const why = options.force ? null : refusal(best.measured, checkpoint);
+  const why = options.force ? null : refusal(best.measured, checkpoint, making.weights);
   if (why) throw refused(making.name, why);
   if (reference && known.hop === recipeFor('', making.variant).hop && isInt8(best.variant)) {
     const { fastest, last } = await faster(best, built, readWhisper(partial).dimensions);

@@ -12,10 +12,14 @@ export function importBytes(checkpointBytes: number, variant: Variant, reference
   return Math.round(checkpointBytes * (GROWTH[variant] + (reference ? GROWTH.float32 : 0))) + SPARE;
 }
 
-/** Throws if the disk of `home` is too full for a build from a checkpoint folder. */
-export async function checkSpace(home: string, checkpoint: string, variant: Variant, reference: boolean): Promise<void> {
-  const sizes = await Promise.all(shardsOf(checkpoint).map((name) => stat(join(checkpoint, name))));
-  const bytes = sizes.reduce((sum, { size }) => sum + size, 0);
+/** Bytes of the weights in a checkpoint folder. */
+export async function checkpointBytes(folder: string): Promise<number> {
+  const sizes = await Promise.all(shardsOf(folder).map((name) => stat(join(folder, name))));
+  return sizes.reduce((sum, { size }) => sum + size, 0);
+}
+
+/** Throws if the disk of `home` is too full for a build from a checkpoint. */
+export async function checkSpace(home: string, bytes: number, variant: Variant, reference: boolean): Promise<void> {
   await mkdir(join(home, 'models'), { recursive: true });
   await requireSpace(home, importBytes(bytes, variant, reference));
 }

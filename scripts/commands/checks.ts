@@ -122,7 +122,11 @@ async function device(settings: Settings): Promise<string> {
   await pool.close();
   const gpu = pool.device === 'cpu' && existsSync(LIBRARIES) ? await checkGpu() : null; // installed but not used
   const why =
-    gpu && !gpu.usable ? `; ${gpu.found}. ${gpu.remedy}` : gpu ? '; the GPU is usable: import the model with --variant float16' : '';
+    gpu && !gpu.usable
+      ? `; ${gpu.found}. ${gpu.remedy}`
+      : gpu
+        ? `; the GPU is usable: make a model for it with "longhand models import ${settings.LONGHAND_MODEL === 'auto' ? 'whisper-base' : settings.LONGHAND_MODEL} --variant float16"`
+        : '';
   return `${pool.device} (LONGHAND_DEVICE=${settings.LONGHAND_DEVICE})${why}`;
 }
 

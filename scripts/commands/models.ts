@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { VARIANTS, type Variant } from '../../models/build/graph/graph.ts';
 import { DECODERS, type Decoder } from '../../models/nemo/decoders.ts';
@@ -44,11 +45,11 @@ export function addModels(program: Command): void {
 
   making(models.command('import'))
     .description(
-      'check and install a local model: a Whisper checkpoint, a CTC or transducer model in the layout of onnx-asr, or a .nemo file of FastConformer',
+      'check and install a local model: a Whisper checkpoint, a CTC or transducer model in the layout of onnx-asr, or a .nemo file of FastConformer; with --variant float16, also an installed int8 Whisper model for GPUs',
     )
     .argument(
       '<path>',
-      'a folder with Whisper: config.json, tokenizer.json, model.safetensors or its shards; with others: model.onnx, or encoder-model.onnx with decoder_joint-model.onnx, and vocab.txt, config.json; or a .nemo file, or a folder with one',
+      'a folder with Whisper: config.json, tokenizer.json, model.safetensors or its shards; with others: model.onnx, or encoder-model.onnx with decoder_joint-model.onnx, and vocab.txt, config.json; or a .nemo file, or a folder with one; or the name of an installed model',
     )
     .option('--licence <expression>', 'licence of the model, as an SPDX expression')
     .option('--source <text>', 'origin of the model; required for CC-BY licences, and shown in their attribution')
@@ -108,16 +109,19 @@ export function addModels(program: Command): void {
     });
 }
 
-/** Imports whatever a path holds. */
-async function importLocal(path: string, options: Options): Promise<void> {
+/** Imports whatever a path holds, or converts an installed model of that name. */
+async function importLocal(given: string, options: Options): Promise<void> {
   const { licence, source, languages, decoder } = options;
-  const [{ isPublished }, { importNemo, nemoFile }] = await Promise.all([
+  const [{ isPublished }, { importNemo, nemoFile }, { importModel, isBuilt }, { listModels }] = await Promise.all([
     import('../../models/published/layout.ts'),
     import('../../models/nemo/importing.ts'),
+    import('../../models/importing.ts'),
+    store(),
   ]);
+  const installed = existsSync(given) ? [] : await listModels(loadSettings().LONGHAND_HOME);
+  const path = installed.find(({ name }) => name === given)?.folder ?? given;
   const nemo = nemoFile(path);
-  if (!nemo && !isPublished(path)) {
-    const { importModel } = await import('../../models/importing.ts');
+  if (isBuilt(path) || (!nemo && !isPublished(path))) {
     return make(path, options, (making) => importModel(path, { ...making, licence, source }));
   }
   const [{ importPublished }, { examine }] = await Promise.all([

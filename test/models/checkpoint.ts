@@ -58,6 +58,7 @@ export function writeCheckpoint(folder: string, shape: Shape, dtype: Dtype, shar
   json('config.json', {
     ...{ model_type: 'whisper', d_model: WIDTH, encoder_layers: shape.encoderLayers, decoder_layers: shape.decoderLayers },
     ...{ encoder_attention_heads: HEADS, decoder_attention_heads: HEADS, num_mel_bins: shape.mels, vocab_size: VOCABULARY },
+    ...{ encoder_ffn_dim: INNER, decoder_ffn_dim: INNER },
     ...{ eos_token_id: END_OF_TEXT, decoder_start_token_id: END_OF_TEXT + 1, activation_function: 'gelu' },
   });
   json('tokenizer.json', {

@@ -95,7 +95,10 @@ export async function openLoop(folder: string, descriptor: WhisperDescriptor, de
 
 function checkDevice({ name, variant, devices }: WhisperDescriptor, device: Device): void {
   if (devices.includes(device)) return;
-  const remedy = `import the checkpoint again with --variant ${device === 'cpu' ? 'int8' : 'float16'}`;
+  const remedy =
+    device === 'cpu'
+      ? 'import its checkpoint again with --variant int8'
+      : `make one that is with "longhand models import ${name} --variant float16"`;
   throw new Error(`Cannot run ${name} on ${device}: its ${variant} models are for ${devices.join(', ')}; ${remedy}`);
 }
 

@@ -25,7 +25,7 @@ function byBytes(g: Graph, x: string, name: string, stride: number): string {
     const end = tap - stride - 1; // relative to the last frame
     return op(g, 'Slice', [padded, ints(g, tap), ints(g, end < 0 ? end : END), ints(g, 1), ints(g, stride)]);
   });
-  const [values, scales, zeros] = quantisedBy(g, shapeOf(g, name), () => matrixOf(g, name));
+  const [values, scales, zeros] = quantisedBy(g, shapeOf(g, name), () => matrixOf(g, name), `${name}.weight`);
   const inputs = [op(g, 'Concat', taps, { axis: 2 }), values, scale, scales, zero, zeros, weight(g, `${name}.bias`)];
   return op(g, 'MatMulIntegerToFloat', inputs, {}, graph.MICROSOFT);
 }
@@ -44,4 +44,13 @@ function matrixOf(g: Graph, name: string): Float32Array {
     for (let tap = 0; tap < TAPS; tap++) for (let c = 0; c < channels; c++) matrix[at++] = kernels[(n * channels + c) * TAPS + tap]!;
   }
   return matrix;
+}
+
+/** The reverse: kernels [N, C, 3] of a matrix [N, 3 * C]. */
+export function kernelsOf(matrix: Float32Array, [rows, channels]: readonly number[]): Float32Array {
+  const kernels = new Float32Array(matrix.length);
+  for (let at = 0, n = 0; n < rows!; n++) {
+    for (let tap = 0; tap < TAPS; tap++) for (let c = 0; c < channels!; c++) kernels[(n * channels! + c) * TAPS + tap] = matrix[at++]!;
+  }
+  return kernels;
 }

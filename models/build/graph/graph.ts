@@ -113,9 +113,10 @@ export function frames(each: number): string {
   return each === 1 ? 'S' : `S/${each}`;
 }
 
-export function constant(g: Graph, element: Element, dims: number[], load: Constant['load']): string {
+/** @param of the weight that it holds, by its name in the checkpoint */
+export function constant(g: Graph, element: Element, dims: number[], load: Constant['load'], of?: string): string {
   const name = `c${++g.count}`;
-  g.constants.push({ name, element, dims, load });
+  g.constants.push({ name, element, dims, load, of });
   return name;
 }
 
@@ -142,12 +143,12 @@ export function reciprocalOfPeak(g: Graph): string {
 
 /** A weight of the checkpoint in the activations' type. */
 export function weight(g: Graph, name: string): string {
-  return floats(g, g.checkpoint.shape(name), () => g.checkpoint.float32(name));
+  return floats(g, g.checkpoint.shape(name), () => g.checkpoint.float32(name), name);
 }
 
 /** Numbers in the activations' type. */
-export function floats(g: Graph, dims: number[], load: () => Float32Array): string {
-  return constant(g, g.float, dims, () => toFloat(g, load()));
+export function floats(g: Graph, dims: number[], load: () => Float32Array, of?: string): string {
+  return constant(g, g.float, dims, () => toFloat(g, load()), of);
 }
 
 export function cast(g: Graph, x: string, to: number): string {

@@ -38,15 +38,15 @@ export function linears(g: Graph, x: string, names: readonly { name: string; bia
 
 /** A weight [N, K] as int8 values [K, N], scales [N] and zero points [N]. */
 export function quantised(g: Graph, name: string): [values: string, scales: string, zeros: string] {
-  return quantisedBy(g, g.checkpoint.shape(name) as [number, number], () => g.checkpoint.float32(name));
+  return quantisedBy(g, g.checkpoint.shape(name) as [number, number], () => g.checkpoint.float32(name), name);
 }
 
-/** The same for a matrix returned by `load`. */
-export function quantisedBy(g: Graph, [rows, columns]: [number, number], load: () => Float32Array): [string, string, string] {
+/** The same for a matrix returned by `load`: the weight `of`, reshaped or a part of it. */
+export function quantisedBy(g: Graph, [rows, columns]: [number, number], load: () => Float32Array, of?: string): [string, string, string] {
   const once = lazily(() => quantise(load(), rows, columns, saturates(g)));
   return [
-    constant(g, 'int8', [columns, rows], () => once().values),
-    constant(g, 'float32', [rows], () => once().scales),
+    constant(g, 'int8', [columns, rows], () => once().values, of),
+    constant(g, 'float32', [rows], () => once().scales, of),
     constant(g, 'int8', [rows], () => new Int8Array(rows)),
   ];
 }

@@ -10,6 +10,8 @@ export interface Constant {
   name: string;
   element: Element;
   dims: number[];
+  /** The checkpoint's weight that it holds, alone or with the next one: an int8 matrix and its scales. */
+  of?: string;
   load(): ArrayBufferView;
 }
 

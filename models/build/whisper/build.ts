@@ -3,9 +3,9 @@ import { createReadStream } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { LOOP, type Recipe, writeDescriptor } from '../../descriptor.ts';
+import { LOOP, type Recipe, type WhisperDescriptor, writeDescriptor } from '../../descriptor.ts';
 import { recipeFor } from '../../recipes/recipes.ts';
-import { createGraph, type Variant } from '../graph/graph.ts';
+import { createGraph, type Variant, type Weights } from '../graph/graph.ts';
 import { type WrittenFile, weightBytes, writeModel } from '../graph/write.ts';
 import { checkSizes, dimensionsOf, isInt8, readConfig, readGeneration } from './config.ts';
 import { addDecoder } from './decoder.ts';
@@ -21,6 +21,8 @@ export interface BuildOptions {
   recipe?: Recipe;
   /** Default: the name of the output folder. */
   name?: string;
+  /** Used instead of those in `from`; with facts about the checkpoint that they come from. */
+  weights?: Weights & WhisperDescriptor['checkpoint'];
   /** SPDX expression, and the origin of the checkpoint. */
   licence?: string;
   source?: string;
@@ -46,10 +48,11 @@ export async function build(from: string, to: string, options: BuildOptions): Pr
   const config = readConfig(from);
   const { generation, complete } = readGeneration(from, config);
   const dimensions = dimensionsOf(config, generation);
-  const checkpoint = new Checkpoint(from);
+  const opened = options.weights ? null : new Checkpoint(from);
+  const checkpoint = options.weights ?? opened!;
   try {
     checkSizes(checkpoint, dimensions);
-    const sha256 = await checkpointSha256(from, signal);
+    const sha256 = options.weights?.sha256 ?? (await checkpointSha256(from, signal));
     const recipe = options.recipe ?? recipeFor(sha256, variant);
     await mkdir(to, { recursive: true });
     const companions = await copyCompanions(from, to, complete ? {} : { 'generation_config.json': generation });
@@ -78,7 +81,7 @@ export async function build(from: string, to: string, options: BuildOptions): Pr
     writeDescriptor(to, describe(about, config, generation, recipe, made));
     return files;
   } finally {
-    checkpoint.close();
+    opened?.close();
   }
 }
 

@@ -29,6 +29,9 @@ export interface Config extends Sizes {
   d_model: number;
   encoder_attention_heads: number;
   encoder_layers: number;
+  /** Default: four times d_model. */
+  encoder_ffn_dim?: number;
+  decoder_ffn_dim?: number;
   num_mel_bins: number;
   activation_function?: string;
   scale_embedding?: boolean;

@@ -58,7 +58,7 @@ function embedding(g: Graph, from: number, to: number, bias?: string): Embedding
 }
 
 function int8Embedding(g: Graph, dims: [number, number], load: () => Float32Array, bias?: string): Embedding {
-  const [values, scales, zeros] = quantisedBy(g, dims, load);
+  const [values, scales, zeros] = quantisedBy(g, dims, load, EMBEDDING);
   return {
     lookUp(tokens) {
       const rows = op(g, 'Transpose', [op(g, 'Gather', [values, tokens], { axis: 1 })], { perm: [1, 2, 0] });

@@ -17,6 +17,7 @@ export const MODELS: Change[] = [
   ['models/published/eight-bit/masks.ts', 'kept.get(factor) ?? factor', 'factor', ['test/models/eight-bit.test.ts']],
   ['models/published/measured.ts', 'reference && tooFarOff(measured, reference)', 'false', ['test/models/converted.test.ts']],
   ['models/fit.ts', '|| Boolean(descriptor?.converted)', '', ['test/models/converted.test.ts']],
+  ['models/restore.ts', 'shape.length === 3 && ', 'shape.length === 4 && '],
   ['models/published/layout.ts', 'if (found.size > 1)', 'if (found.size > 9)', ['test/models/published.test.ts']],
   ['models/published/layout.ts', 'delay: Math.round(T_ONE_DELAY / T_ONE_FRAME)', 'delay: 0', ['test/models/published.test.ts']],
   ['engine/asr/ctc/stream.ts', 'if (i > 0) parts.push(', 'parts.push(', ['test/engine/asr/published/published.test.ts']],

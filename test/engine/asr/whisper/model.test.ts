@@ -69,6 +69,7 @@ t.test('openWhisper() refuses 8-bit models on a GPU, with the remedy', async (t)
   const folder = join(home, 'eight');
   await build(checkpoint, folder, { variant: 'int8' });
   await t.rejects(openWhisper(folder, readWhisper(folder), { device: 'cuda' }), {
-    message: 'Cannot run eight on cuda: its int8 models are for cpu; import the checkpoint again with --variant float16',
+    message:
+      'Cannot run eight on cuda: its int8 models are for cpu; make one that is with "longhand models import eight --variant float16"',
   });
 });

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are parts of sources
 import type { Change } from './change.ts';
 
-const ENGINE = ['test/engine/tasks/engine.test.ts'];
+const DECODING = ['test/engine/tasks/decoding.test.ts'];
 const OPTIONS = ['test/engine/tasks/options.test.ts'];
 const PROTOCOL = ['test/db/protocol.test.ts'];
 const RETRY = ['test/api/conformance/part4-1-retry.test.ts'];
@@ -16,7 +16,7 @@ export const WORK: Change[] = [
   ['engine/tasks/transcribe.ts', 'return { language, diarize, speakers:', 'return { language, diarize: true, speakers:', OPTIONS],
   ['engine/tasks/transcribe.ts', 'speakers: diarize ? speakers : null', 'speakers: null', OPTIONS],
   ['engine/tasks/transcribe.ts', 'speakers : null, vocabulary, accurate', "speakers : null, vocabulary: '', accurate", OPTIONS],
-  ['engine/tasks/transcribe.ts', 'accurate: engine.options.accurate', 'accurate: false', ENGINE],
+  ['engine/tasks/transcribe.ts', 'accurate: engine.options.accurate', 'accurate: false', DECODING],
   ['engine/tasks/transcribe.ts', 'maxSeconds: engine.limits.MAX_DURATION_S', 'maxSeconds: 1e9', OPTIONS],
   [
     'engine/tasks/sealed.ts',

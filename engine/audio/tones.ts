@@ -149,7 +149,7 @@ function isVoiced({ peaks, power }: Peaks): boolean {
   });
 }
 
-/** The strongest relevant peaks of a spectrum, at most MAX_PEAKS. Their power is removed from it. */
+/** The strongest relevant peaks, at most MAX_PEAKS. Their power, and that of the strongest irrelevant one, is removed from the spectrum. */
 function peaksOf(spectrum: Float64Array, width: number): Peaks {
   const total = 1e-30 + powerFrom(spectrum, lowestBin(width));
   const peaks: Peak[] = [];

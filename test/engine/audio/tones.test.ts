@@ -141,3 +141,77 @@ t.test('findTones() joins two tones with 0.3 s between them, apart from the sile
   t.equal((await beeps(0.28)).length, 1);
   t.equal((await beeps(0.7)).length, 2);
 });
+
+/** Tones of these frequencies (hertz) and powers, together. */
+const chord =
+  (...tones: [hertz: number, power: number][]): Wave =>
+  (t) =>
+    tones.reduce((sum, [hertz, power]) => sum + Math.sqrt(power) * sine(hertz)(t), 0);
+/** Two seconds and a little of a wave, which end like the window of 512 samples that starts every 1024. */
+const short = (wave: Wave, gain = 0.1) => Float32Array.from({ length: 32 * 1024 + 512 }, (_, i) => gain * wave(i / RATE));
+const isTone = async (wave: Wave, gain?: number) => (await found(short(wave, gain))).length > 0;
+/** Widths of a bin of the windows of 512 and of 2048 samples, hertz. */
+const [COARSE, FINE] = [RATE / 512, RATE / 2048];
+
+t.test('findTones() finds a tone just above -100 dBFS, and hears silence below', async (t) => {
+  const rms = (level: number) => level * Math.SQRT2;
+  t.ok(await isTone(sine(1000), rms(1.5e-5)));
+  t.notOk(await isTone(sine(1000), rms(0.7e-5)));
+});
+
+t.test('findTones() finds a chord of three tones, not of four', async (t) => {
+  t.ok(await isTone(chord([440, 1], [1130, 1], [1870, 1])));
+  t.notOk(await isTone(chord([440, 1], [1130, 1], [1870, 1], [2710, 1])));
+});
+
+t.test('findTones() skips a chord whose strongest tone, in a short window, is below 260 Hz', async (t) => {
+  // Between two bins of the short window, the upper tone looks weaker than the lower one there. It is the strongest, and above 300 Hz.
+  const upper: [number, number] = [14.5 * COARSE, 1];
+  t.ok(await isTone(chord([9 * COARSE, 0.85], upper)), '281 Hz');
+  t.notOk(await isTone(chord([8 * COARSE, 0.85], upper)), '250 Hz');
+});
+
+t.test('findTones() allows 0.7 % of the power beside a tone: at 2 to 8 bins from it', async (t) => {
+  // The strongest of the weak tones is ignored wherever it is: the third one here.
+  const beside = (bins: number, power: number) => isTone(chord([128 * FINE, 1], [(128 + bins) * FINE, power], [256 * FINE, 0.0095]));
+  t.ok(await beside(5, 0.005));
+  t.notOk(await beside(5, 0.009));
+  t.ok(await beside(1, 0.009), 'part of the tone');
+  t.notOk(await beside(7, 0.009), 'still beside it');
+  t.ok(await beside(12, 0.009), 'too far away');
+});
+
+t.test('findTones() finds a tone that drifts by less than 1 Hz from one fine window to the next', async (t) => {
+  const drifting = (hertz: number) => isTone((t) => Math.sin(2 * Math.PI * (1000 + ((hertz * RATE) / 256 / 2) * t) * t));
+  t.ok(await drifting(0.7));
+  t.notOk(await drifting(1.3));
+});
+
+t.test('findTones() finds a tone whose power changes by less than 30 % from one fine window to the next', async (t) => {
+  // The power rises and falls with the period of a fine window, 2048 samples. Every fine window is centred where it changes most, or 45
+  // degrees before or after. By the shape of the window, its power changes by 0.94 of the depth from one to the next.
+  const wavering = (depth: number) => isTone((t) => sine(128 * FINE)(t) * (1 + depth * Math.sin(2 * Math.PI * FINE * (t - 256 / RATE))));
+  t.ok(await wavering(0.2));
+  t.notOk(await wavering(0.4));
+});
+
+t.test('findTones() ends a tone where less than 80 % of the power is its own', async (t) => {
+  const { between } = seeded(2);
+  const end = async (noise: number) => {
+    const samples = short((t) => Math.SQRT2 * sine(1000)(t) + (t < 1 ? 0 : between(-1, 1) * Math.sqrt(3 * noise)));
+    return (await found(samples)).at(-1)!.end;
+  };
+  t.ok((await end(0.12)) > 2, 'continues at 89 %');
+  t.ok(Math.abs((await end(0.6)) - 1) < 0.05, 'ends at 63 %');
+});
+
+t.test('findTones() counts up to 0.15 s of noise 30 dB below a tone as its end', async (t) => {
+  const { between } = seeded(3);
+  const end = async (noise: number) => {
+    const samples = short((t) => (t < 1 ? Math.SQRT2 * sine(1000)(t) : 0) + between(-1, 1) * Math.sqrt(3 * noise));
+    return (await found(samples)).at(-1)!.end;
+  };
+  const [quiet, loud] = [await end(0.0005), await end(0.002)];
+  t.ok(Math.abs(quiet - 1.15) < 0.03, `${quiet} s at -33 dB`);
+  t.ok(Math.abs(loud - 1) < 0.03, `${loud} s at -27 dB`);
+});

@@ -33,6 +33,8 @@ const ROOM = 'An hour takes 115 MB per channel: free some space, or set TMPDIR t
 export async function transcribeFiles(files: readonly string[], options: TranscribeOptions, settings: Settings): Promise<void> {
   if (options.outputDir) refuseSame(files, options);
   if (typeof options.outputDir === 'string') await mkdir(options.outputDir, { recursive: true });
+  const unusable = await Promise.all(files.map((file) => checkAccess(file, options).then(() => null, toError)));
+  if (unusable.every((failure) => failure)) return unusable.forEach((failure, index) => report(files[index]!, failure!)); // before loading models
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(new Error('Stopped.')));
   const pool = await openLocalPool(settings);
@@ -44,21 +46,33 @@ export async function transcribeFiles(files: readonly string[], options: Transcr
   };
   try {
     const work = limited(pool.threads, files, (file, index) =>
-      transcribeFile(file, options, settings, pool, stop.signal, (fraction) => onProgress(index, fraction)).catch((error: Error) => error),
+      transcribeFile(file, options, settings, pool, stop.signal, (fraction) => onProgress(index, fraction)).catch(toError),
     );
     for (const [index, file] of files.entries()) {
       const result = await work[index]!;
       stop.signal.throwIfAborted();
-      const failure =
-        result instanceof Error ? result : await deliver(file, result, options, files.length > 1).catch((error: Error) => error);
-      if (!failure) continue;
-      process.stderr.write(`${file}: ${sentence(failure)}\n`);
-      process.exitCode = 1;
+      const failure = result instanceof Error ? result : await deliver(file, result, options, files.length > 1).catch(toError);
+      if (failure) report(file, failure);
     }
   } finally {
     bar.close();
     await pool.close();
   }
+}
+
+function toError(error: Error): Error {
+  return error;
+}
+
+function report(file: string, failure: Error): void {
+  process.stderr.write(`${file}: ${sentence(failure)}\n`);
+  process.exitCode = 1;
+}
+
+/** Throws if the file cannot be read, or its transcript cannot be written. */
+async function checkAccess(file: string, options: TranscribeOptions): Promise<void> {
+  await access(file, constants.R_OK);
+  if (options.outputDir) await access(path.dirname(targetOf(file, options)), constants.W_OK);
 }
 
 async function transcribeFile(
@@ -69,8 +83,7 @@ async function transcribeFile(
   signal: AbortSignal,
   onProgress: (fraction: number) => void,
 ): Promise<Transcript> {
-  await access(file, constants.R_OK);
-  if (options.outputDir) await access(path.dirname(targetOf(file, options)), constants.W_OK);
+  await checkAccess(file, options); // it may have changed since
   const { language, diarize, speakers = null } = options;
   const accurate = options.accurate ?? settings.LONGHAND_DECODING === 'accurate';
   const run = { signal, progress: (_stage: string, fraction: number) => onProgress(fraction) };

@@ -17,7 +17,7 @@ const nowhere = `postgres://127.0.0.1:${await freePort()}/longhand`;
 t.test('longhand reports in plain language what is missing, and exits with 1', async (t) => {
   const missing = path.join(folder, 'missing.wav');
   const calls: [string[], RegExp, Record<string, string>?][] = [
-    [['transcribe', missing], /Cannot use .*missing\.wav: no such file/],
+    [['transcribe', missing], /Cannot use .*missing\.wav: no such file/, { LONGHAND_MODEL: 'absent' }], // before a model is looked for
     [
       ['transcribe', file, path.join(folder, 'a.mp3'), '--output-dir', folder],
       /Cannot write the transcripts of .*a\.wav and .*a\.mp3 to one file/,

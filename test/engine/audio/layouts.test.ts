@@ -69,7 +69,8 @@ function caseOf(seed: number): Case {
   });
   const maps = channels.flatMap((_, track) => ['-map', `${track}:a`]);
   const layouts = tracks === 1 && chance() < 0.5 ? LAYOUTS[channels[0]!] : undefined;
-  const layout = layouts ? ['-af', `pan=${pick(layouts)}|${Array.from({ length: channels[0]! }, (_, c) => `c${c}=c${c}`).join('|')}`] : [];
+  const known = layouts?.filter((name) => codec !== 'ac3' || name !== 'downmix'); // which ffmpeg writes as one channel
+  const layout = known ? ['-af', `pan=${pick(known)}|${Array.from({ length: channels[0]! }, (_, c) => `c${c}=c${c}`).join('|')}`] : [];
   const name = `${seed} ${codec} ${extension} ${channels.join('+')} ${layout[1]?.split('|')[0] ?? ''}`;
   const chosen = ['-disposition:a', '0', `-disposition:a:${Math.floor(chance() * tracks)}`, 'default'];
   return {

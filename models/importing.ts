@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { Variant } from './build/graph/graph.ts';
-import { build, checkpointSha256 } from './build/whisper/build.ts';
+import { build, buildProbe, checkpointSha256 } from './build/whisper/build.ts';
 import { isInt8 } from './build/whisper/config.ts';
 import { variantForCpu } from './cpu.ts';
-import { DESCRIPTOR, type Recipe, readWhisper, type WhisperDescriptor, writeDescriptor } from './descriptor.ts';
+import { DESCRIPTOR, type Recipe, readWhisper, writeDescriptor } from './descriptor.ts';
 import { inspect } from './inspect.ts';
 import { install, PARTIAL, refused } from './install.ts';
 import { candidates, SAFER } from './recipes/ladder.ts';
@@ -27,6 +27,8 @@ export interface ImportOptions {
   source?: string;
   /** Runs the self-check on what was built. Without it nothing is measured. */
   measure?: Measure;
+  /** Measures the attention heads of an encoder that `addProbe` built, at a number of samples between frames: see `candidates`. */
+  probe?: (network: string, hop: number) => Promise<number[][]>;
   /** Measure only the first build, without trying faster recipes. */
   quick?: boolean;
   /** Install the model even if it fails the self-check. */
@@ -101,9 +103,7 @@ async function make(making: Making, recipe: Recipe, folder = making.partial): Pr
 async function makeMeasured(making: Making, measure: Measure): Promise<void> {
   const { checkpoint, known, partial, options } = making;
   const built = async (recipe: Recipe, variant = making.variant): Promise<Built> => {
-    options.onStage?.(
-      `checking ${variant}${recipe.hop === known.hop ? '' : `, ${recipe.hop / 16} ms frames`}${recipe.scales.rowwise.length ? ', scales by row' : ''}`,
-    );
+    options.onStage?.(`checking ${[variant, ...changesOf(recipe, known)].join(', ')}`);
     await make({ ...making, variant }, recipe);
     const measured = await measure(partial);
     return { recipe, variant, measured };
@@ -120,7 +120,8 @@ async function makeMeasured(making: Making, measure: Measure): Promise<void> {
   const why = options.force ? null : refusal(best.measured, checkpoint, making.weights);
   if (why) throw refused(making.name, why);
   if (reference && known.hop === recipeFor('', making.variant).hop && isInt8(best.variant)) {
-    const { fastest, last } = await faster(best, built, readWhisper(partial).dimensions);
+    const losses = await probeHeads(making, best);
+    const { fastest, last } = await faster(best, built, candidates(readWhisper(partial).dimensions, losses));
     if (last !== fastest) await make(making, fastest.recipe);
     best = fastest;
   }
@@ -128,6 +129,16 @@ async function makeMeasured(making: Making, measure: Measure): Promise<void> {
   const descriptor = readWhisper(partial);
   const thread = Math.max(descriptor.memory.thread, check.threadBytes);
   writeDescriptor(partial, { ...descriptor, memory: { ...descriptor.memory, thread }, check: { ...check, reference: reference?.rates } });
+}
+
+/** In words, how a recipe differs from that of the first build. */
+function changesOf({ hop, scales, coarseHeads, pooledLayers }: Recipe, known: Recipe): string[] {
+  return [
+    ...(hop === known.hop ? [] : [`${hop / 16} ms frames`]),
+    ...(scales.rowwise.length ? ['scales by row'] : []),
+    ...(coarseHeads === known.coarseHeads ? [] : [`${coarseHeads.flat().length} coarse heads`]),
+    ...(pooledLayers === known.pooledLayers ? [] : [`${pooledLayers.length} pooled layers`]),
+  ];
 }
 
 type Built = { recipe: Recipe; variant: Variant; measured: Measured };
@@ -139,16 +150,31 @@ type Built = { recipe: Recipe; variant: Variant; measured: Measured };
 async function faster(
   safe: Built,
   built: (recipe: Recipe, variant?: Variant) => Promise<Built>,
-  dimensions: WhisperDescriptor['dimensions'],
+  changes: readonly Partial<Recipe>[],
 ): Promise<{ fastest: Built; last: Built }> {
   const end = performance.now() + 1000 * SECONDS;
   let [fastest, last] = [safe, safe];
-  for (const change of candidates(dimensions)) {
+  for (const change of changes) {
     if (performance.now() > end) break;
     last = await built({ ...fastest.recipe, ...change });
     if (increase(last.measured, safe.measured) <= WORSE && last.measured.rtfx > fastest.measured.rtfx) fastest = last;
   }
   return { fastest, last };
+}
+
+/** What each attention head of the encoder loses if it is coarse; undefined if nothing measures it. */
+async function probeHeads({ checkpoint, partial, options }: Making, { recipe, variant }: Built): Promise<number[][] | undefined> {
+  if (!options.probe) return undefined;
+  const folder = `${partial}.probe${PARTIAL}`;
+  try {
+    options.onStage?.('measuring attention heads');
+    await mkdir(folder);
+    const network = join(folder, 'probe.onnx');
+    await buildProbe(checkpoint, network, variant, recipe, options.signal);
+    return await options.probe(network, recipe.hop);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 /** Measures the same checkpoint in float32 for reference and removes it again. */

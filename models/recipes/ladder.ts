@@ -22,11 +22,20 @@ export const SAFER: readonly Safer[] = [
   { recipe: () => DEFAULT, variant: 'float32' },
 ];
 
-/** Recipe changes that save time but may cost accuracy, greatest gain first. */
-export function candidates({ layers, alignmentHeads }: WhisperDescriptor['dimensions']): Partial<Recipe>[] {
+const LOSS = 8e-5; // of a head that may attend to means; fitted to one checkpoint, base: see whisper-base.ts
+
+/**
+ * Recipe changes that save time but may cost accuracy, greatest gain first.
+ * @param losses of attention heads, [layers][heads], see `addProbe`; absent: not measured
+ */
+export function candidates(
+  { layers, alignmentHeads }: WhisperDescriptor['dimensions'],
+  losses: readonly number[][] = [],
+): Partial<Recipe>[] {
+  const coarseHeads = losses.map((heads) => [...heads.keys()].filter((head) => heads[head]! <= LOSS));
   const aligning = new Set(alignmentHeads.map(([layer]) => layer));
   const others = Array.from({ length: layers }, (_, l) => l).filter((l) => !aligning.has(l));
-  return [{ hop: 176 }, ...(others.length ? [{ pooledLayers: others }] : [])];
+  return [{ hop: 176 }, ...(coarseHeads.flat().length ? [{ coarseHeads }] : []), ...(others.length ? [{ pooledLayers: others }] : [])];
 }
 
 /** The matrices of both sides whose activations are quantised per call: all but those after a GELU, which have scales per row anyway. */

@@ -1,12 +1,14 @@
 import path from 'node:path';
 import type { Settings } from '../../api/contract/settings.ts';
 import { checkModel, SECONDS } from '../../bench/models-check.ts';
+import { probeHeads } from '../../bench/models-probe.ts';
 import { BUSY_HOUR, size } from '../../bench/sizing.ts';
 import { readMachine, threadsFor } from '../../engine/runtime/machine.ts';
 import { listed } from '../../models/catalogue.ts';
 import { checkOf, englishRate, keepCheck } from '../../models/choose.ts';
 import { type Check, languagesOf } from '../../models/descriptor.ts';
 import { fittingModel } from '../../models/fit.ts';
+import type { ImportOptions } from '../../models/importing.ts';
 import { SHIPPED_FOLDER } from '../../models/manifest.ts';
 import { checkFrom, type Measure, rateOf } from '../../models/self-check.ts';
 import { findModel, listModels, type Model } from '../../models/store.ts';
@@ -18,6 +20,11 @@ const NONE = 'not measured';
 /** The self-check with the configured number of threads. */
 export function measureHere(settings: Settings): Measure {
   return (folder) => checkModel(folder, { diarization: path.join(SHIPPED_FOLDER, 'diarization'), threads: settings.LONGHAND_THREADS });
+}
+
+/** Measures attention heads with the configured number of threads. */
+export function probeHere(settings: Settings): ImportOptions['probe'] {
+  return (network, hop) => probeHeads(network, hop, settings.LONGHAND_THREADS ?? readMachine().cores);
 }
 
 const MEASUREMENTS = 4; // of 8 bits, float32, and two faster recipes: of a large model no more fit into the time

@@ -145,7 +145,10 @@ function making(command: Command): Command {
     .option('--json', 'print JSON');
 }
 
-type Making = Pick<import('../../models/importing.ts').ImportOptions, 'measure' | 'onProgress' | 'onStage' | 'home' | 'name' | 'variant'>;
+type Making = Pick<
+  import('../../models/importing.ts').ImportOptions,
+  'measure' | 'probe' | 'onProgress' | 'onStage' | 'home' | 'name' | 'variant'
+>;
 type Made = import('../../models/store.ts').Model;
 
 async function make(
@@ -155,7 +158,7 @@ async function make(
 ): Promise<void> {
   const settings = loadSettings();
   const bar = openBar(label);
-  const { longestCheck, measureHere, summary } = await shelf();
+  const { longestCheck, measureHere, probeHere, summary } = await shelf();
   const more = { name, variant, quick, force };
   const onStage = (stage: string) => void process.stderr.write(`${stage}\n`);
   if (check) onStage(longestCheck(quick));
@@ -164,6 +167,7 @@ async function make(
       ...more,
       home: settings.LONGHAND_HOME,
       measure: check ? measureHere(settings) : undefined,
+      probe: probeHere(settings),
       onProgress: bar.to,
       onStage,
     });

@@ -34,7 +34,10 @@ export async function transcribeFiles(files: readonly string[], options: Transcr
   if (options.outputDir) refuseSame(files, options);
   if (typeof options.outputDir === 'string') await mkdir(options.outputDir, { recursive: true });
   const unusable = await Promise.all(files.map((file) => checkAccess(file, options).then(() => null, toError)));
-  if (unusable.every((failure) => failure)) return unusable.forEach((failure, index) => report(files[index]!, failure!)); // before loading models
+  if (unusable.every((failure) => failure)) {
+    for (const [index, file] of files.entries()) report(file, unusable[index]!);
+    return; // before loading models
+  }
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(new Error('Stopped.')));
   const pool = await openLocalPool(settings);

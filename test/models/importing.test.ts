@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
@@ -141,6 +141,23 @@ t.test('importModel() keeps a faster form only if it does not raise the WER', as
   t.equal(descriptor.window.samplesPerStep, 352);
   t.equal(descriptor.check!.rtfx, 12, 'the measurement of that form, which is built again without another');
   t.equal(measured, 4);
+});
+
+t.test('importModel() makes heads coarse that a probe of the encoder found to lose little', async (t) => {
+  const probed: [network: boolean, hop: number][] = [];
+  const probe = async (network: string, hop: number) => {
+    probed.push([existsSync(network), hop]);
+    return [
+      [1, 0, 1, 0],
+      [1, 1, 1, 1],
+    ];
+  };
+  const measure = async (folder: string) => found(0.05, 0.9, readWhisper(folder).recipe.coarseHeads.flat().length ? 12 : 10);
+  const home = t.testdir();
+  const { folder: made } = await importModel(checkpoint(), { home, name: 'coarse', variant: 'int8', measure, probe });
+  t.strictSame(probed, [[true, 160]]);
+  t.strictSame(readWhisper(made).recipe.coarseHeads, [[1, 3], []]);
+  t.strictSame(readdirSync(join(home, 'models')), ['coarse'], 'no files of the probe remain');
 });
 
 t.test('importModel() lets one of two concurrent imports of a name win, and the other does not change it', async (t) => {

@@ -7,11 +7,12 @@ import { LOOP, type Recipe, type WhisperDescriptor, writeDescriptor } from '../.
 import { recipeFor } from '../../recipes/recipes.ts';
 import { createGraph, type Variant, type Weights } from '../graph/graph.ts';
 import { type WrittenFile, weightBytes, writeModel } from '../graph/write.ts';
-import { checkSizes, dimensionsOf, isInt8, readConfig, readGeneration } from './config.ts';
+import { checkSizes, dimensionsOf, isInt8, type ModelDimensions, readConfig, readGeneration } from './config.ts';
 import { addDecoder } from './decoder.ts';
 import { describe } from './describe.ts';
 import { addEncoder } from './encoder.ts';
 import { addLoop } from './loop.ts';
+import { addProbe } from './probe.ts';
 import { Checkpoint, shardsOf } from './safetensors.ts';
 import { equalised, smoothed } from './smooth.ts';
 
@@ -56,8 +57,7 @@ export async function build(from: string, to: string, options: BuildOptions): Pr
     const recipe = options.recipe ?? recipeFor(sha256, variant);
     await mkdir(to, { recursive: true });
     const companions = await copyCompanions(from, to, complete ? {} : { 'generation_config.json': generation });
-    const even = recipe.scales.values === 'equalised' ? equalised(checkpoint, dimensions) : checkpoint;
-    const weights = isInt8(variant) ? smoothed(even, dimensions) : checkpoint;
+    const weights = evened(checkpoint, dimensions, variant, recipe);
     const encoder = createGraph(weights, variant, recipe.scales.rowwise);
     addEncoder(encoder, dimensions, recipe);
     const decoder = createGraph(weights, variant, recipe.scales.rowwise);
@@ -82,6 +82,26 @@ export async function build(from: string, to: string, options: BuildOptions): Pr
     return files;
   } finally {
     opened?.close();
+  }
+}
+
+/** Weights of an equivalent model that loses less in 8 bits. */
+function evened(checkpoint: Weights, dimensions: ModelDimensions, variant: Variant, recipe: Recipe): Weights {
+  if (!isInt8(variant)) return checkpoint;
+  return smoothed(recipe.scales.values === 'equalised' ? equalised(checkpoint, dimensions) : checkpoint, dimensions);
+}
+
+/** Builds the encoder that measures attention heads (`addProbe`) from a checkpoint folder, at the path `to`. */
+export async function buildProbe(from: string, to: string, variant: Variant, recipe: Recipe, signal?: AbortSignal): Promise<void> {
+  const config = readConfig(from);
+  const dimensions = dimensionsOf(config, readGeneration(from, config).generation);
+  const checkpoint = new Checkpoint(from);
+  try {
+    const graph = createGraph(evened(checkpoint, dimensions, variant, recipe), variant, recipe.scales.rowwise);
+    addProbe(graph, dimensions);
+    await writeModel(to, graph, { signal });
+  } finally {
+    checkpoint.close();
   }
 }
 

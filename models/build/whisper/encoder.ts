@@ -18,14 +18,25 @@ import { FFT, foldedFilters, foldedKernels, HALF } from './mel.ts';
  * In the float variants both have the variant's type, without scales.
  */
 export function addEncoder(g: Graph, model: ModelDimensions, recipe: Recipe): void {
+  const attend: Attention =
+    g.peak > 0
+      ? (projections, l) => encoderSelfAttention(g, projections, model, recipe.coarseHeads[l] ?? [])
+      : (projections) => op(g, 'MultiHeadAttention', projections, { num_heads: model.encoderHeads }, graph.MICROSOFT);
+  addCrossAttention(g, addLayers(g, model, attend), model, recipe);
+}
+
+/** Attention of a layer over its queries, keys and values, each [B, S, D]; `x` is what they are added to. */
+export type Attention = (projections: [q: string, k: string, v: string], l: number, x: string) => string;
+
+/** From the frames to the output of the last norm [B, S, D]. */
+export function addLayers(g: Graph, model: ModelDimensions, attend: Attention): string {
   let x = graph.toActivation(g, logMel(g, graph.input(g, 'frames', 'float32', ['B', 4, 'F', FFT / 4]), model.melBins));
   x = graph.gelu(g, convolution(g, x, 'model.encoder.conv1', 1));
   x = graph.gelu(g, convolution(g, x, 'model.encoder.conv2', 2));
   const steps = op(g, 'Shape', [x], { start: 1, end: 2 });
   x = op(g, 'Add', [x, op(g, 'Slice', [weight(g, 'model.encoder.embed_positions.weight'), ints(g, 0), steps, ints(g, 0)])]);
-  for (let l = 0; l < model.encoderLayers; l++) x = addLayer(g, x, l, model, recipe.coarseHeads[l] ?? []);
-  x = norm(g, x, 'model.encoder.layer_norm');
-  addCrossAttention(g, x, model, recipe);
+  for (let l = 0; l < model.encoderLayers; l++) x = addLayer(g, x, l, model.width, attend);
+  return norm(g, x, 'model.encoder.layer_norm');
 }
 
 /** Log-mel features [B, F, mels] of folded frames, always float32. */
@@ -41,16 +52,11 @@ function logMel(g: Graph, frames: string, mels: number): string {
   return op(g, 'Mul', [op(g, 'Add', [op(g, 'Max', [x, floor]), scalar(g, 4)]), scalar(g, 0.25)]);
 }
 
-function addLayer(g: Graph, x: string, l: number, model: ModelDimensions, coarse: number[]): string {
-  const { width, encoderHeads: H } = model;
+function addLayer(g: Graph, x: string, l: number, width: number, attend: Attention): string {
   const layer = `model.encoder.layers.${l}`;
   const h = norm(g, x, `${layer}.self_attn_layer_norm`);
   const projections = ['q', 'k', 'v'].map((n) => ({ name: `${layer}.self_attn.${n}_proj`, bias: n !== 'k' }));
-  const [q, k, v] = linears(g, h, projections) as [string, string, string];
-  const a =
-    g.peak > 0
-      ? encoderSelfAttention(g, [q, k, v], model, coarse)
-      : op(g, 'MultiHeadAttention', [q, k, v], { num_heads: H }, graph.MICROSOFT);
+  const a = attend(linears(g, h, projections) as [string, string, string], l, x);
   const onward = (x: string, a: string) => feedForward(g, op(g, 'Add', [x, linear(g, a, `${layer}.self_attn.out_proj`)]), layer);
   return g.peak > 0 ? inStretches(g, width, [x, a], onward) : onward(x, a);
 }

@@ -8,7 +8,7 @@ const STEPS = 1500; // of a window
 const FRAMES = 2 * STEPS;
 
 /**
- * What each attention head of an encoder loses if it attends to means of distant frames, [layers][heads], on windows full of speech: the mean
+ * Loss of each attention head of an encoder that attends to means of distant frames, [layers][heads], on windows full of speech: the mean
  * of the outputs of models/build/whisper/probe.ts.
  * @param hop samples between frames
  * @param threads per operator

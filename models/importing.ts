@@ -162,7 +162,7 @@ async function faster(
   return { fastest, last };
 }
 
-/** What each attention head of the encoder loses if it is coarse; undefined if nothing measures it. */
+/** Loss of each attention head of the encoder that is coarse; undefined if nothing measures it. */
 async function probeHeads({ checkpoint, partial, options }: Making, { recipe, variant }: Built): Promise<number[][] | undefined> {
   if (!options.probe) return undefined;
   const folder = `${partial}.probe${PARTIAL}`;

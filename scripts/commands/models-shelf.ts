@@ -4,6 +4,8 @@ import { checkModel, SECONDS } from '../../bench/models-check.ts';
 import { probeHeads } from '../../bench/models-probe.ts';
 import { BUSY_HOUR, size } from '../../bench/sizing.ts';
 import { readMachine, threadsFor } from '../../engine/runtime/machine.ts';
+import type { Variant } from '../../models/build/graph/graph.ts';
+import { isInt8 } from '../../models/build/whisper/config.ts';
 import { listed } from '../../models/catalogue.ts';
 import { checkOf, englishRate, keepCheck } from '../../models/choose.ts';
 import { type Check, languagesOf } from '../../models/descriptor.ts';
@@ -29,10 +31,10 @@ export function probeHere(settings: Settings): ImportOptions['probe'] {
 
 const MEASUREMENTS = 4; // of 8 bits, float32, and two faster recipes: of a large model no more fit into the time
 
-/** How long the self-check of an import takes at most, besides building: with a large model on a slow machine. */
-export function longestCheck(quick = false): string {
+/** How long the self-check of an import takes at most, besides building: with a large model on a slow machine. Only 8 bits are compared. */
+export function longestCheck(quick = false, variant: Variant = 'int8'): string {
   const minutes = (count: number) => Math.ceil((count * SECONDS) / 60);
-  if (quick) return `self-check: at most ${minutes(1)} minutes`;
+  if (quick || !isInt8(variant)) return `self-check: at most ${minutes(1)} minutes`;
   return `self-check: at most ${minutes(MEASUREMENTS)} minutes, more if 8 bits lose accuracy; with --quick ${minutes(1)}`;
 }
 

@@ -161,7 +161,7 @@ async function make(
   const { longestCheck, measureHere, probeHere, summary } = await shelf();
   const more = { name, variant, quick, force };
   const onStage = (stage: string) => void process.stderr.write(`${stage}\n`);
-  if (check) onStage(longestCheck(quick));
+  if (check) onStage(longestCheck(quick, variant));
   try {
     const model = await work({
       ...more,

@@ -17,6 +17,13 @@ export const MODELS: Change[] = [
   ['models/published/eight-bit/masks.ts', 'kept.get(factor) ?? factor', 'factor', ['test/models/eight-bit.test.ts']],
   ['models/published/measured.ts', 'reference && tooFarOff(measured, reference)', 'false', ['test/models/converted.test.ts']],
   ['models/fit.ts', '|| Boolean(descriptor?.converted)', '', ['test/models/converted.test.ts']],
+  ['models/recipes/ladder.ts', 'const LOSS = 4e-5;', 'const LOSS = 8e-5;', ['test/models/probe.test.ts']],
+  [
+    'models/build/whisper/probe.ts',
+    'encoderSelfAttention(g, projections, model, [])',
+    'encoderSelfAttention(g, projections, model, all)',
+    ['test/models/probe.test.ts'],
+  ],
   ['models/restore.ts', 'shape.length === 3 && ', 'shape.length === 4 && '],
   ['models/published/layout.ts', 'if (found.size > 1)', 'if (found.size > 9)', ['test/models/published.test.ts']],
   ['models/published/layout.ts', 'delay: Math.round(T_ONE_DELAY / T_ONE_FRAME)', 'delay: 0', ['test/models/published.test.ts']],

@@ -1,8 +1,9 @@
 /**
  * SQLSTATEs of a database that is unavailable: connection lost, and most errors of PgBouncer (08); out of memory, disk or connections (53);
- * shutting down or starting (57P0); timeouts of statements and locks; deadlock (40). The statement itself is not at fault.
+ * shutting down or starting (57P0); timeouts of statements, locks and transactions, which a clock that leaps also triggers; deadlock (40). The
+ * statement itself is not at fault.
  */
-const AWAY = /^(08|40|53|55P03|57014|57P0)/;
+const AWAY = /^(08|40|53|55P03|25P03|25P04|57014|57P0)/;
 const CONNECTION = /^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)/;
 const LOST =
   /connection (terminated|ended|error)|encountered a connection error|not queryable|(timeout acquiring|unable to acquire) a connection/i;

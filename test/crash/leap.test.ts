@@ -56,8 +56,11 @@ t.test(
     const engines = [await service.engine(), await service.engine()];
     const wav = await conversation(2);
     const upload = (bytes: Buffer) => service.upload(workspaceId, bytes, { diarize: false });
+    const retried = () =>
+      engines.flatMap(({ output }) => output.stderr.split('\n').filter((line) => line.includes('failed; it will be retried')));
     const ended = async (id: string) => {
       const row = await service.until<TranscriptionRow>(id, ({ status }) => status === 'completed', 300);
+      t.same(retried(), [], 'no attempt failed');
       t.match(row, { deaths: 0, attempt: 1 }, 'no engine was declared dead');
     };
     /** A point in the work at which the clock jumps. */

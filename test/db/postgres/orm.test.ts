@@ -197,6 +197,18 @@ t.test('a connection to a former primary, which is read-only since a failover, i
   await t.resolves(write());
 });
 
+t.test('a transaction that PostgreSQL ended while the program was suspended may be repeated', async (t) => {
+  const suspended = db.acrossTenants(async (tx) => {
+    await tx.rows(`set local idle_in_transaction_session_timeout = '100ms'`);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+    await tx.rows('select 1'); // sent before the end of the connection has been read
+  });
+  const ended = await suspended.catch((error: unknown) => error);
+  t.match(ended, { code: '25P03' });
+  t.ok(databaseAway(ended), 'the caller may retry');
+  t.same(await db.query('*', 'select 1 as n'), [{ n: 1 }]);
+});
+
 t.test('row-level security is forced on every table with a workspace column', async (t) => {
   const open = await db.query(
     '*',

@@ -15,7 +15,7 @@ const MINUTES = 4; // time limit per program; then the tests run without it
 /** The Debian and Ubuntu packages of each program. */
 const DISTRIBUTION = [
   { program: 'curl', packages: ['curl'] }, // test/flow.test.ts runs the lines that `up` prints
-  { program: 'chromium', packages: ['chromium'] }, // test/api/console
+  { program: 'chromium-headless-shell', instead: 'chromium', packages: ['chromium-headless-shell'] }, // test/api/console
   { program: 'nginx', packages: ['nginx-light'] }, // test/deploy
   { program: 'haproxy', packages: ['haproxy'] }, // test/deploy
   { program: 'pgbouncer', packages: ['pgbouncer'] }, // test/db/postgres/pgbouncer.test.ts
@@ -45,11 +45,13 @@ const lacks = ({ program }) => !findOnPath(program, [BIN, '/usr/sbin']);
 export function startTestPrograms() {
   const begun = Promise.all(REGISTRIES.filter(lacks).map(bring));
   return async () => {
-    const wanted = DISTRIBUTION.filter(lacks).flatMap(({ packages }) => packages);
-    if (wanted.length) installFromDistribution(wanted);
+    const wanted = DISTRIBUTION.filter(lacks).map(({ packages }) => packages);
+    if (wanted.length && !installFromDistribution(wanted.flat())) wanted.forEach(installFromDistribution); // it may lack one of them
     if (lacks(PROMTOOL)) await bring(PROMTOOL);
     await begun;
-    const missing = [...DISTRIBUTION, ...REGISTRIES, PROMTOOL].filter(lacks).map(({ program }) => program);
+    const missing = [...DISTRIBUTION, ...REGISTRIES, PROMTOOL]
+      .filter((one) => lacks(one) && lacks({ program: one.instead ?? one.program }))
+      .map(({ program }) => program);
     if (missing.length) say(`tests that need ${missing.join(', ')} are skipped: not installed, and they could not be fetched here`);
   };
 }

@@ -23,12 +23,12 @@ const ARTEFACTS = path.join(ROOT, 'test', 'artefacts');
 
 const PATIENCE_MS = 300_000; // for a busy machine; the default of the library is 30 s
 
-/** The distribution's Chromium, closed at teardown. */
+/** The distribution's Chromium, closed at teardown. Without motion, because axe would judge the colours within a transition. */
 export async function openBrowser(t: { teardown(after: () => unknown): void }, executablePath: string): Promise<Browser> {
   const browser = await chromium.launch({ executablePath, args: FLAGS, timeout: PATIENCE_MS });
   const newContext = browser.newContext.bind(browser);
   browser.newContext = async (options) => {
-    const context = await newContext(options);
+    const context = await newContext({ reducedMotion: 'reduce', ...options });
     context.setDefaultTimeout(PATIENCE_MS);
     return context;
   };

@@ -9,7 +9,7 @@ import { SHIPPED_FOLDER } from '../../../models/manifest.ts';
 import { TALKING, writeCheckpoint } from '../../models/checkpoint.ts';
 import { ROOT } from '../../support/processes.ts';
 
-const DRIVER = '/usr/lib/chromium/vk_swiftshader_icd.json'; // a Vulkan device in software, from Debian's package chromium
+const DRIVER = '/usr/lib/chromium/vk_swiftshader_icd.json'; // a Vulkan device in software, from Debian's package chromium-common
 const CLIP = join(ROOT, 'bench', 'data', 'clips', 'en_ljspeech_LJ002-0020.wav'); // 1.5 s
 
 const folder = mkdtempSync(join(tmpdir(), 'longhand-webgpu-'));

@@ -72,21 +72,18 @@ async function firstRunnable(paths: string[]): Promise<string | null> {
   return null;
 }
 
+/** One call, because starting ffmpeg takes longer than its answer. The banner on standard error has the version. */
 async function aboutItself(ffmpeg: string): Promise<Omit<Tools, 'ffmpeg'>> {
-  const about = await ask(ffmpeg, '-version');
-  const version = /^ffmpeg version (\S+)/.exec(about)?.[1] ?? 'unknown';
-  const major = Number(/^n?(\d+)\./.exec(version)?.[1] ?? Number.NaN);
-  if (major < OLDEST_MAJOR)
-    throw new Error(`Cannot decode media: ${ffmpeg} is version ${version}, ${OLDEST_MAJOR} or newer is required. Install a newer ffmpeg`);
-  const decoders = (await ask(ffmpeg, '-decoders')).match(/(?<=^ A[A-Z.]{5} )[^\s=]+/gm) ?? [];
-  return { version, libspeex: about.includes('--enable-libspeex'), decoders: decoders.join(',') };
-}
-
-async function ask(ffmpeg: string, about: string): Promise<string> {
-  const asked = promisify(execFile)(ffmpeg, ['-hide_banner', about], { env: {}, timeout: PATIENCE_MS });
-  const { stdout } = await asked.catch((error: Error & { killed?: boolean }) => {
+  const asked = promisify(execFile)(ffmpeg, ['-decoders'], { env: {}, timeout: PATIENCE_MS });
+  const { stdout, stderr } = await asked.catch((error: Error & { killed?: boolean }) => {
     const why = error.killed ? `no output within ${PATIENCE_MS / 1000} s` : error.message;
     throw new Error(`Cannot decode media: ${ffmpeg} cannot be run (${why}). Install ffmpeg ${OLDEST_MAJOR} or newer`);
   });
-  return stdout;
+  const banner = `${stderr}\n${stdout}`;
+  const version = /^ffmpeg version (\S+)/m.exec(banner)?.[1] ?? 'unknown';
+  const major = Number(/^n?(\d+)\./.exec(version)?.[1] ?? Number.NaN);
+  if (major < OLDEST_MAJOR)
+    throw new Error(`Cannot decode media: ${ffmpeg} is version ${version}, ${OLDEST_MAJOR} or newer is required. Install a newer ffmpeg`);
+  const decoders = stdout.match(/(?<=^ A[A-Z.]{5} )[^\s=]+/gm) ?? [];
+  return { version, libspeex: banner.includes('--enable-libspeex'), decoders: decoders.join(',') };
 }

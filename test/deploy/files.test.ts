@@ -81,6 +81,16 @@ t.test('Dockerfile copies existing files and runs as an account other than root'
   }
 });
 
+t.test('images of others are pinned by version and digest', async (t) => {
+  const used = [
+    ...read('Dockerfile').matchAll(/^FROM (\S+)/gm),
+    ...['compose.yaml', 'compose.gpu.yaml'].flatMap((file) => [...read(file).matchAll(/^ *image: (\S+)/gm)]),
+  ];
+  const others = used.map(([, image]) => image!).filter((image) => !/^longhand(:gpu)?$/.test(image));
+  t.equal(others.length, 2, 'Node and PostgreSQL');
+  for (const image of others) t.match(image, /^\w+:\d+(\.\d+)+(-[a-z-]+)?@sha256:[0-9a-f]{64}$/);
+});
+
 t.test('compose.gpu.yaml gives the engine a GPU and an image with the GPU libraries', async (t) => {
   // biome-ignore lint/suspicious/noExplicitAny: a file format of another program
   const { engine }: any = parse(read('compose.gpu.yaml')).services;

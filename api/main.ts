@@ -24,8 +24,9 @@ async function main(): Promise<void> {
     const vault = await openVault(db, await loadMasterKeys(settings));
     const spool = await openReceivingSpool(db, settings, log);
     const app = await startApp({ db, vault, spool, settings, log });
+    const stopping = stopSignal(); // before it says that it listens: whoever waits for that may stop it at once
     process.stdout.write(`listening on ${app.url}\n`);
-    const signal = await stopSignal();
+    const signal = await stopping;
     log.info({ signal, graceSeconds: GRACE_SECONDS }, 'stopping: no new requests are accepted; uploads in progress can finish');
     process.once(signal, () => process.exit(1));
     await app.stop(GRACE_SECONDS);

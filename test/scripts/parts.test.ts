@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import t from 'tap';
 import { testDatabase } from '../support/database.ts';
 import { addTiny, TINY } from '../support/models.ts';
-import { environment, LONGHAND, ROOT, start } from '../support/processes.ts';
+import { environment, finish, LONGHAND, ROOT } from '../support/processes.ts';
 
 const LAUNCH = join(ROOT, 'scripts/commands/launch.mjs');
+const CLOSED_AT_ONCE = new URL('../support/closed-at-once.mjs', import.meta.url).href;
 const { url } = await testDatabase(t);
 const home = t.testdir();
 await addTiny(home);
@@ -22,9 +23,9 @@ for (const part of ['api', 'engine', 'courier']) {
     t.equal(await Promise.race([ended, once(child.stdout!, 'data').then(String)]), 'it ended');
   });
 
-  t.test(`${part} shuts down cleanly when its terminal is closed`, async (t) => {
-    const running = start(t, LONGHAND, [part], settings);
-    await running.said(/^(listening on|working on|delivering)/m);
-    t.equal(await running.stop('SIGHUP'), 0);
+  t.test(`${part} shuts down cleanly when its terminal is closed, even in the moment in which it is ready`, async (t) => {
+    const { code, stdout } = await finish(LONGHAND, [part], { ...settings, NODE_OPTIONS: `--import=${CLOSED_AT_ONCE}` });
+    t.match(stdout, /^(listening on|working on|delivering)/m);
+    t.equal(code, 0);
   });
 }

@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { setFlagsFromString } from 'node:v8';
 import { Piscina } from 'piscina';
 import { type Descriptor, readDescriptor, rowsOf } from '../../models/descriptor.ts';
 import { type RecognisedWindow, type WindowRequest, windowSeconds } from '../asr/recogniser.ts';
@@ -96,9 +95,6 @@ export async function openPool({
   const memory = memoryOf(descriptor, others, readMachine(), device, asked, gpu);
   const { threads, othersBytes } = memory;
   silenceRuntime();
-  // Each thread has a small heap but much external memory, and V8 would start incremental marking for every few megabytes of it: 10 % of
-  // all CPU time.
-  setFlagsFromString('--no-incremental-marking');
   const closing = new Int32Array(new SharedArrayBuffer(8));
   const workerData: WorkerData = { ...models, descriptor, device, rows, closing, others, othersBytes };
   const piscina = new Piscina({

@@ -29,9 +29,13 @@ const LAUNCH = fileURLToPath(new URL('launch.mjs', import.meta.url));
 /**
  * Flags for Node; scripts/longhand uses the same. API: a small young generation keeps it under 200 MB during ten uploads, which produce
  * much short-lived garbage. Engine: it has a thread per core, so parallel garbage collection would take CPU time from them (1.2 % of the
- * total).
+ * total). Each thread has a small heap but much external memory, and V8 would start incremental marking for every few megabytes of it (10 %);
+ * switching that off in a running process crashed it while it was marking.
  */
-const RUNTIME: Record<string, string[]> = { api: ['--max-semi-space-size=4'], engine: ['--single-threaded-gc'] };
+const RUNTIME: Record<string, string[]> = {
+  api: ['--max-semi-space-size=4'],
+  engine: ['--single-threaded-gc', '--no-incremental-marking'],
+};
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 30_000;
 const HEALTHY_MS = 60_000; // after this long the restart delay is reset

@@ -33,7 +33,9 @@ export function addMeasures(program: Command): void {
 
 function run(name: string, options: string[]): Promise<number> {
   const file = fileURLToPath(new URL(`../../bench/${name}.ts`, import.meta.url));
-  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), file, ...options], { stdio: 'inherit' });
+  const child = spawn(process.execPath, [...process.execArgv, '--import', import.meta.resolve('tsx'), file, ...options], {
+    stdio: 'inherit',
+  });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
   return new Promise((resolve, reject) => {
     child.once('error', reject);

@@ -1,6 +1,7 @@
 /* The parts that `up` runs, without it: after it was killed, or started separately. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { testDatabase } from '../support/database.ts';
@@ -29,3 +30,24 @@ for (const part of ['api', 'engine', 'courier']) {
     t.equal(code, 0);
   });
 }
+
+t.test('scripts/longhand and up start API and engine with the same flags of V8, which nothing changes later', async (t) => {
+  const sources = ['api', 'db', 'engine', 'models', 'scripts', 'bench'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).flatMap((name) =>
+      /\.ts$/.test(name) ? [join(folder, name)] : [],
+    ),
+  );
+  t.ok(sources.length > 300);
+  t.strictSame(
+    sources.filter((name) => readFileSync(join(ROOT, name), 'utf8').includes('setFlagsFromString')),
+    [],
+    'a process that was collecting garbage when incremental marking was switched off crashed',
+  );
+  const launched = readFileSync(LONGHAND, 'utf8');
+  const supervised = readFileSync(join(ROOT, 'scripts/commands/children.ts'), 'utf8');
+  for (const part of ['api', 'engine']) {
+    const flags = new RegExp(`^  ${part}\\b.*\\) runtime='?(--[^';]+?)'? ;;$`, 'm').exec(launched)?.[1]?.split(' ');
+    const own = new RegExp(`^  ${part}: \\[(.*)\\],$`, 'm').exec(supervised)?.[1];
+    t.strictSame(own?.replaceAll("'", '').split(', '), flags, part);
+  }
+});

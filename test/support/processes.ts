@@ -17,7 +17,8 @@ export const RUN = ['--import', LOADER];
 export function program(name: string): string[] {
   const bundles = process.env.TEST_PROGRAMS;
   const recorder = process.env.TEST_STATEMENTS ? ['--import', RECORDER] : [];
-  return [...recorder, ...(bundles ? [path.join(bundles, name.replace(/\.ts$/, '.mjs'))] : [...RUN, path.join(ROOT, name)])];
+  const runtime = name === 'engine/main.ts' ? ['--no-incremental-marking'] : []; // as scripts/longhand does
+  return [...runtime, ...recorder, ...(bundles ? [path.join(bundles, name.replace(/\.ts$/, '.mjs'))] : [...RUN, path.join(ROOT, name)])];
 }
 
 /**

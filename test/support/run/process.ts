@@ -35,7 +35,7 @@ export class TestProcess {
   #noise = '';
 
   constructor() {
-    this.#child = spawn(process.execPath, [`--import=${LOADER}`, TOGETHER], {
+    this.#child = spawn(process.execPath, ['--no-incremental-marking', `--import=${LOADER}`, TOGETHER], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: { ...process.env, TAP: '1', TAP_TIMEOUT: '0' },
     });

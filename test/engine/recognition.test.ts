@@ -191,3 +191,23 @@ t.test('recogniseAll() keeps the requested language, and reports none without wi
   t.equal((await recogniseAll(windows.slice(0, 1), recording, job, { ...options(), language: 'fr' })).language, 'fr');
   t.equal((await recogniseAll([], recording, job, options())).language, null);
 });
+
+t.test('recogniseAll() expects the language of the first four windows in the ones after them', async (t) => {
+  const sure: [string, number][] = [['es', 0.98]];
+  const doubtful: [string, number][] = [
+    ['de', 0.5],
+    ['es', 0.3],
+  ];
+  for (const [at, calls] of [
+    [3, 7],
+    [4, 6],
+  ] as const) {
+    const tried = recogniser(
+      windows.map((_, i) => (i === at ? doubtful : sure)),
+      { de: -0.5 },
+    );
+    const { words } = await recogniseAll(windows, recording, tried.job, { ...options(), pool: { concurrency: 1 } });
+    t.equal(words[at]!.text, ' es');
+    t.equal(tried.calls.length, calls, `a doubtful window after ${at} others`);
+  }
+});

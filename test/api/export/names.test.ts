@@ -60,6 +60,13 @@ t.test('baseName() drops only a known media extension', (t) => {
   t.end();
 });
 
+t.test('baseName() keeps names of 230 bytes whole, and cuts longer ones between characters', (t) => {
+  const [ascii, umlauts] = ['a'.repeat(230), 'ä'.repeat(115)];
+  t.strictSame([ascii, umlauts].map(baseName), [ascii, umlauts]);
+  t.strictSame([`${ascii}a`, `${umlauts}a`, `a${umlauts}`].map(baseName), [ascii, umlauts, `a${'ä'.repeat(114)}`]);
+  t.end();
+});
+
 t.test('entryNames() are unique regardless of case and composition; titles come first, counters skip taken names', (t) => {
   t.strictSame(entryNames(['A', 'A', 'A (2)'], 'md'), ['A.md', 'A (3).md', 'A (2).md']);
   t.strictSame(entryNames(['x', 'X.mp3', 'x'], 'txt'), ['x.txt', 'X (2).txt', 'x (3).txt']);

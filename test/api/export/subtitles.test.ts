@@ -50,6 +50,31 @@ t.test('subtitles() marks changes of speaker with a dash, or with the name if on
   t.notOk(alone.includes('<v') || alone.includes('- '), 'one speaker needs no marks');
 });
 
+t.test('subtitles() marks changes of speaker with names of up to 16 columns, and with a dash instead of wider ones', async (t) => {
+  const marked = async (name: string) => {
+    const turns = [turn(1, 'speaker_1', 0, 'Hello.'), turn(2, 'speaker_2', 5, 'Hello.')];
+    const speakers = [
+      { id: 'speaker_1', name },
+      { id: 'speaker_2', name: null },
+    ];
+    return readSrt(await subtitles(talk(turns, { speakers }), 'srt'))[0]!.lines;
+  };
+  t.strictSame(await marked('Bartholomew Finn'), ['Bartholomew Finn: Hello.']);
+  t.strictSame(await marked('Bartholomew Quinn'), ['- Hello.']);
+  t.strictSame(await marked('欧阳上官司马诸葛'), ['欧阳上官司马诸葛: Hello.']);
+  t.strictSame(await marked('欧阳上官司马诸葛亮'), ['- Hello.']);
+});
+
+t.test('subtitles() fills lines up to 40 columns, which leaves two for the marks of right-to-left text', async (t) => {
+  const lines = async (text: string) => readSrt(await subtitles(talk([turn(1, null, 0, text)]), 'srt')).flatMap((cue) => cue.lines);
+  for (const words of ['nine more years of the old rules and ', 'תשע שנים נוספות של הכללים הישנים וגם ']) {
+    const last = words.at(-2)!;
+    const whole = words + last.repeat(40 - words.length);
+    t.strictSame(await lines(whole), [whole]);
+    t.equal((await lines(whole + last)).length, 2, 'one column more');
+  }
+});
+
 t.test('subtitles() puts overlapping speakers into one cue, on a line each', async (t) => {
   const turns = [turn(1, 'speaker_1', 0, 'I was about to say that', 0.4), turn(2, 'speaker_2', 0.9, 'No, wait.', 0.5)];
   const cues = readSrt(await subtitles(talk(turns), 'srt'));

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { type ClaimedTranscription, claimNext } from '../../../db/jobs/claim.ts';
-import { correctTimes, databaseSeconds } from '../../../db/jobs/clock.ts';
+import { correctTimes, databaseSeconds, hasTimesAhead } from '../../../db/jobs/clock.ts';
 import { registerEngine } from '../../../db/jobs/engines.ts';
 import { testDatabase } from '../../support/database.ts';
 import { engineFacts, openBench } from '../../support/work.ts';
@@ -45,4 +45,23 @@ t.test('correctTimes() corrects timestamps left in the future when the clock was
     [held, waiting],
   );
   t.strictSame(row, { lease: true, due: true, engine: true, place: true, key: true, kept: true });
+});
+
+t.test('correctTimes() accepts leases up to 65 s ahead, back-offs up to 95 s and engines up to 5 s, and corrects later ones', async (t) => {
+  for (const [column, table, within, beyond, noticed] of [
+    ['until', 'leases', 64, 78, true],
+    ['lease_until', 'upload_leases', 64, 78, false],
+    ['due_at', 'turns', 94, 300, true],
+    ['run_after', 'transcriptions', 94, 300, false],
+    ['last_seen', 'engines', 4, 18, false],
+  ] as const) {
+    const set = (seconds: number) =>
+      db.query('*', `update ${table} set ${column} = clock_timestamp() + interval '${seconds} seconds' returning 1`);
+    await set(within);
+    t.equal(await hasTimesAhead(db), false, `${table} ${within} s ahead`);
+    t.equal(await correctTimes(db), 0, `${table} ${within} s ahead`);
+    const { length } = await set(beyond);
+    t.equal(await hasTimesAhead(db), noticed, `${table} ${beyond} s ahead`);
+    t.equal(await correctTimes(db), length, `${table} ${beyond} s ahead`);
+  }
 });

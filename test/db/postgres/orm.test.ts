@@ -235,6 +235,14 @@ t.test('reserved() works while every other connection is taken', async (t) => {
   t.same(answers[11], { n: 2 });
 });
 
+t.test('openDb() opens the connections it was given and two reserved ones, and no more', async (t) => {
+  const own = await openDb({ url, pool: 3, name: 'counted' });
+  t.teardown(() => own.close());
+  const select = (tx: Tx) => tx.row('select 1');
+  await Promise.all(Array.from({ length: 12 }, () => [own.acrossTenants(select), own.reserved(select)]).flat());
+  t.equal((await own.direct(`select from pg_stat_activity where application_name = 'counted'`)).length, 5);
+});
+
 t.test('openDb() applies every parameter of the URL and never connects without the requested TLS', async (t) => {
   const address = new URL(url);
   address.searchParams.set('options', '-c statement_timeout=12345');

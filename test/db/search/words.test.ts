@@ -28,6 +28,14 @@ t.test('fold() keeps words distinct that differ by more than an accent', async (
     t.not(fold(one), fold(other));
 });
 
+t.test('fold() and asked() keep 64 characters of a word, and ignore the rest', async (t) => {
+  for (const letter of ['a', 'ж']) {
+    const [whole, start] = [letter.repeat(64), letter.repeat(63)];
+    t.strictSame([start, whole, `${whole}b`].map(fold), [start, whole, whole]);
+    t.strictSame(asked(`${start}-${letter}b`), [{ whole, parts: [start, fold(`${letter}b`)] }]);
+  }
+});
+
 t.test('formsOf() finds words between spaces and punctuation, and compounds whole and in parts', async (t) => {
   t.strictSame([...formsOf("Don't! (e-mail) 1,000…")].sort(), ['000', '1', '1000', 'don', 'dont', 'e', 'email', 'mail', 't'].sort());
   t.strictSame([...formsOf('— … !?')], []);

@@ -20,11 +20,11 @@ async function take(): Promise<Delivery | null> {
 }
 
 /** Delivery jobs in queue order, with the seconds until they are due. Only the owner may read the tables of the queue. */
-function jobs(): Promise<{ id: string; key: string; max_attempts: number; seconds: number }[]> {
+function jobs(): Promise<{ id: string; key: string; max_attempts: number; priority: number; seconds: number }[]> {
   return db.acrossTenants(async (tx) => {
     await tx.rows('set local role none');
     return tx.rows(
-      `select payload->>'id' as id, key, max_attempts, extract(epoch from run_at - now())::float8 as seconds
+      `select payload->>'id' as id, key, max_attempts, priority, extract(epoch from run_at - now())::float8 as seconds
        from graphile_worker._private_jobs where task_id = (select id from graphile_worker._private_tasks where identifier = 'deliver')
        order by priority, run_at, id`,
     );
@@ -173,4 +173,39 @@ t.test('requeueDeliveries() adds a job to overdue deliveries without one, except
     ids.filter(({ id }) => found.has(id)).map(({ webhook_id }) => webhook_id),
     [active],
   );
+});
+
+/** Adds deliveries without jobs, each overdue for a second longer than the one before. Returns their ids. */
+async function overdue(workspace: string, hook: string, count: number): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(
+    '*',
+    `insert into deliveries (workspace_id, webhook_id, event, body, next_at)
+     select ?, ?, 'report.completed', '{}', now() - interval '2 minutes' - n * interval '1 second' from generate_series(1, ${count}) n returning id`,
+    [workspace, hook],
+  );
+  return rows.map(({ id }) => id);
+}
+
+t.test('announce() counts up to a hundred waiting deliveries of a webhook', async (t) => {
+  await db.acrossTenants((tx) => tx.rows('delete from webhooks'));
+  const workspace = await bench.workspace();
+  await overdue(workspace, await webhook(workspace), 98);
+  const event = { event: 'report.completed', status: 'completed', error_code: null, external_id: null } as const;
+  for (let i = 0; i < 4; i++) await db.acrossTenants((tx) => announce(tx, workspace, { ...event, transcription_id: randomUUID() }));
+  const waiting = new Set((await db.query<{ id: string }>('*', 'select id from deliveries')).map(({ id }) => id));
+  const [first, ...later] = (await jobs()).flatMap(({ id, priority }) => (waiting.has(id) ? [priority] : []));
+  t.strictSame(
+    later.map((priority) => priority - first!),
+    [1, 2, 2],
+  );
+});
+
+t.test('requeueDeliveries() adds jobs for the hundred deliveries of a webhook that have been overdue for the longest', async (t) => {
+  await db.acrossTenants((tx) => tx.rows('delete from webhooks'));
+  const workspace = await bench.workspace();
+  const [latest, ...others] = await overdue(workspace, await webhook(workspace), 101);
+  t.equal(await requeueDeliveries(db), 100);
+  const found = new Set((await jobs()).map(({ id }) => id));
+  t.ok(others.every((id) => found.has(id)));
+  t.notOk(found.has(latest!));
 });

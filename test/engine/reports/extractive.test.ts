@@ -65,6 +65,21 @@ t.test('write() answers a custom template with the passages most similar to its 
   t.match(section(text, 'Passages closest to the template'), 'We already use a navigation app and they do not like changes.');
 });
 
+t.test('write() answers a custom template with up to ten passages', async (t) => {
+  const things = 'bridge harbour orchard museum library stadium market theatre station hospital airport castle'.split(' ');
+  for (const count of [9, 10, 11, 12]) {
+    const lines = things
+      .slice(0, count)
+      .map((thing, i) => `[00:${String(10 + i)}] Ann: The committee visited our ${thing} number ${i} yesterday.`);
+    const { text } = await writer.write(
+      { slug: 'visits', name: '', prompt: 'Where was the committee?' },
+      transcript('en', lines.join('\n')),
+      never,
+    );
+    t.equal(section(text, 'Passages closest to the template').match(/^- /gm)?.length, Math.min(count, 10), `${count} passages`);
+  }
+});
+
 t.test('write() ranks and outlines in a language for which it has no phrases, and lists what is missing', async (t) => {
   const japanese = transcript(
     'ja',

@@ -225,13 +225,26 @@ t.test('write() stops immediately when cancelled, and closes its request', async
   t.equal(server.left, 1);
 });
 
-t.test('write() never has more requests open than `concurrency`', async (t) => {
-  const server = await startLlm(() => ({ delay: 30 }));
-  t.teardown(server.close);
-  const writer = openWriter({ baseUrl: server.url, concurrency: 3 });
-  await Promise.all(Array.from({ length: 9 }, () => writer.write(summary, talk('en-sales'), never)));
-  t.ok(server.peak <= 3);
-  t.equal(server.calls.length, 9);
+t.test('write() never has more requests open than `concurrency`, by default two', async (t) => {
+  for (const [concurrency, most] of [
+    [3, 3],
+    [undefined, 2],
+  ] as const) {
+    const server = await startLlm(() => ({ delay: 30 }));
+    t.teardown(server.close);
+    const writer = openWriter({ baseUrl: server.url, concurrency });
+    await Promise.all(Array.from({ length: 9 }, () => writer.write(summary, talk('en-sales'), never)));
+    t.ok(server.peak <= most, `${server.peak} of ${most}`);
+    t.equal(server.calls.length, 9);
+  }
+});
+
+t.test('write() waits at least 375 ms before the first retry', async (t) => {
+  const asked: number[] = [];
+  const answers = () => (asked.push(performance.now()) === 1 ? { status: 503 } : { content: good });
+  await write(t, answers, { backoffMilliseconds: undefined });
+  t.equal(asked.length, 2);
+  t.ok(asked[1]! - asked[0]! > 370, 'less the granularity of timers');
 });
 
 t.test('write() counts calls by outcome, tokens, seconds, and dropped statements', async (t) => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, stat, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import t from 'tap';
 import { openScratch } from '../../../engine/tasks/scratch.ts';
@@ -20,6 +20,17 @@ t.test('openScratch() creates private folders that no other user can list, and c
   t.equal(dirname(places[1]!), scratch.folder, 'large files are on disk');
   await scratch.close();
   for (const path of places) await t.rejects(stat(dirname(path)), { code: 'ENOENT' });
+});
+
+t.test('place() keeps files of up to 256 MiB in memory, and of no more than a quarter of the free memory of /dev/shm', async (t) => {
+  const scratch = await openScratch(installation, randomUUID(), t.testdir());
+  t.teardown(() => scratch.close());
+  const onDisk = async (bytes: number) => dirname(await scratch.place(bytes)) === scratch.folder;
+  if (await onDisk(1)) return t.comment('there is no /dev/shm');
+  const { bavail, bsize } = await statfs('/dev/shm');
+  const most = Math.min(256 * 2 ** 20, (bavail * bsize) / 4);
+  t.equal(await onDisk(0.8 * most), false);
+  t.equal(await onDisk(1.25 * most), true);
 });
 
 t.test('clean() removes folders left by dead engines of this installation, and nothing else', async (t) => {

@@ -12,6 +12,9 @@ t.test('attribute() assigns a word to the turn that covers most of it', async (t
 
 t.test('attribute() assigns a word outside all turns to the nearest within 0.5 s', async (t) => {
   t.strictSame(speakers(words([2.1, 2.2], [2.9, 3]), turns([0, 0, 2], [1, 3.1, 4])), [0, 1]);
+  const apart = turns([0, 0, 1], [1, 4.5, 5]);
+  t.strictSame(speakers(words([0, 1], [4, 4.05], [4.5, 5]), apart), [0, 1, 1], '0.45 s before a turn');
+  t.strictSame(speakers(words([0, 1], [3.9, 3.95], [4.5, 5]), apart), [0, 0, 1], '0.55 s before it');
 });
 
 t.test('attribute() assigns a word far from all turns to the speaker of its neighbour', async (t) => {
@@ -31,6 +34,10 @@ t.test('attribute() assigns a single word inside another sentence to that senten
     'a word with its own turn keeps its speaker',
   );
   t.strictSame(speakers(words([0, 0.4], [0.5, 0.7], [0.8, 1.2]), turns([0, 0, 0.45], [1, 0.3, 0.9], [0, 0.75, 2])), [0, 0, 0]);
+  const both = turns([0, 0, 1.1], [1, 1.2, 2.1], [0, 2.15, 4]);
+  t.strictSame(speakers(words([0, 1], [1.55, 1.75], [2.3, 3]), both), [0, 0, 0], '0.55 s after and before the others');
+  t.strictSame(speakers(words([0, 0.9], [1.55, 1.75], [2.3, 3]), both), [0, 1, 0], '0.65 s after the first');
+  t.strictSame(speakers(words([0, 1], [1.55, 1.75], [2.4, 3]), both), [0, 1, 0], '0.65 s before the last');
 });
 
 t.test('attribute() keeps a separate interjection', async (t) => {

@@ -64,6 +64,13 @@ t.test('toSegments() keeps phrases whole when two parties speak simultaneously',
   );
 });
 
+t.test('toSegments() ends a phrase of a party after a pause of more than 0.5 s', async (t) => {
+  const spoken = (pause: number) =>
+    toSegments([word(0, 0.5, 0, ' l', 0), word(0.3, 0.9, 1, ' r', 1), word(0.5 + pause, 2, 0, ' l', 0)], 5).map(({ text }) => text);
+  t.strictSame(spoken(0.49), ['l l', 'r']);
+  t.strictSame(spoken(0.51), ['l', 'r', 'l']);
+});
+
 t.test('toSegments() keeps every word, ids without gaps, times in order and within the recording', async () => {
   const any = fc.record({
     start: fc.double({ min: -1, max: 30, noNaN: true }),

@@ -20,6 +20,7 @@ const COSTLIEST = 40; // number of files listed at the end, where logs are not t
 const FILES_EACH = 30; // per shared process, which is then restarted to release what they left in memory
 
 const { values, positionals } = parseArgs({
+  args: process.argv.slice(2).map((argument) => (argument === '--shuffle' ? '--shuffle=' : argument)), // its seed may be left out
   allowPositionals: true,
   options: {
     shuffle: { type: 'string' },

@@ -42,6 +42,17 @@ t.test('run.ts counts skips with their reason; under --strict an unlisted skip f
   }
 });
 
+t.test('run.ts --shuffle takes a seed, or picks one and prints it', async (t) => {
+  for (const [option, printed] of [
+    ['--shuffle', /^# --shuffle=[1-9]\d* repeats this order$/m],
+    ['--shuffle=7', /^# --shuffle=7 repeats this order$/m],
+  ] as const) {
+    const { code, stdout } = await run(['passing'], option);
+    t.match(stdout, printed);
+    t.equal(code, 0);
+  }
+});
+
 t.test('isAllowed() accepts the other kind of processor, a real language model, and programs that the host may lack', async (t) => {
   t.ok(isAllowed({ test: 'x', reason: 'LLM_BASE_URL is not set' }));
   t.ok(isAllowed({ test: 'x', reason: 'helm is not installed' }), 'the host may lack it; it is named in the last lines');

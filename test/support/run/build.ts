@@ -11,7 +11,7 @@ import { build, type Plugin, stop } from 'esbuild'; // that of tsx and vite
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const CACHE = join(ROOT, 'node_modules/.cache/longhand-programs');
-const KEPT_MS = 3_600_000; // after its last use, because it may still be running
+const KEPT_MS = 24 * 3_600_000; // after a run began with it: `npm run chaos` and `mutate` start programs from it for hours
 const FOLDERS = ['api', 'bench', 'db', 'engine', 'models', 'scripts'];
 
 /** Programs that tests start, and their threads. */

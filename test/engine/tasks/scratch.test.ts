@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, stat, statfs, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import t from 'tap';
 import { openScratch } from '../../../engine/tasks/scratch.ts';
+import { noDisks } from '../../support/disk.ts';
+import { finish, ROOT, RUN } from '../../support/processes.ts';
 
 const installation = randomUUID().replaceAll('-', '');
 delete process.env.TMPDIR;
@@ -22,16 +24,30 @@ t.test('openScratch() creates private folders that no other user can list, and c
   for (const path of places) await t.rejects(stat(dirname(path)), { code: 'ENOENT' });
 });
 
-t.test('place() keeps files of up to 256 MiB in memory, and of no more than a quarter of the free memory of /dev/shm', async (t) => {
-  const scratch = await openScratch(installation, randomUUID(), t.testdir());
-  t.teardown(() => scratch.close());
-  const onDisk = async (bytes: number) => dirname(await scratch.place(bytes)) === scratch.folder;
-  if (await onDisk(1)) return t.comment('there is no /dev/shm');
-  const { bavail, bsize } = await statfs('/dev/shm');
-  const most = Math.min(256 * 2 ** 20, (bavail * bsize) / 4);
-  t.equal(await onDisk(0.8 * most), false);
-  t.equal(await onDisk(1.25 * most), true);
-});
+t.test(
+  'place() keeps files in /dev/shm up to 256 MiB if more than four times as much is free there, and others on disk',
+  { skip: noDisks() ?? false },
+  async (t) => {
+    const source = `
+      import { statfs } from 'node:fs/promises';
+      import { dirname } from 'node:path';
+      import { openScratch } from '${join(ROOT, 'engine/tasks/scratch.ts')}';
+      const scratch = await openScratch('${installation}', '${randomUUID()}', '${t.testdir()}');
+      const { bavail, bsize } = await statfs('/dev/shm');
+      const most = Math.min(256 * 1_048_576, (bavail * bsize) / 4 - 1);
+      const places = await Promise.all([most, most + 1].map((bytes) => scratch.place(bytes)));
+      console.log(most, ...places.map((path) => (dirname(path) === scratch.folder ? 'disk' : 'memory')));`;
+    const program = join(t.testdir({ 'program.mjs': source }), 'program.mjs');
+    for (const [size, most] of [
+      [2 ** 24, 2 ** 22 - 1],
+      [2 ** 31, 2 ** 28],
+    ] as const) {
+      const mounted = `mount -t tmpfs -o size=${size},mode=1777 none /dev/shm && exec "$@"`; // seen by this program only
+      const { stdout, stderr } = await finish('unshare', ['--mount', 'sh', '-c', mounted, 'sh', process.execPath, ...RUN, program]);
+      t.equal(stdout.trim(), `${most} memory disk`, stderr);
+    }
+  },
+);
 
 t.test('clean() removes folders left by dead engines of this installation, and nothing else', async (t) => {
   const home = t.testdir();

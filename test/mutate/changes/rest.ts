@@ -47,6 +47,7 @@ export const REST: Change[] = [
   ['engine/runtime/scheduler.ts', 'const STEPS_A_UNIT = 8;', 'const STEPS_A_UNIT = 32;'],
   ['engine/runtime/scheduler.ts', 'const STEPS_A_UNIT_HURRIED = 40;', 'const STEPS_A_UNIT_HURRIED = 160;'],
   ['engine/runtime/scheduler.ts', 'const UNITS_AHEAD = 2;', 'const UNITS_AHEAD = 8;'],
+  ['engine/tasks/scratch.ts', 'const ROOM = 4;', 'const ROOM = 16;'],
   ['engine/tasks/scratch.ts', 'const SMALL = 256 *', 'const SMALL = 1024 *'],
   ['engine/transcript/attribute.ts', 'const MAX_TURN_DISTANCE_SECONDS = 0.5;', 'const MAX_TURN_DISTANCE_SECONDS = 0.15;'],
   ['engine/transcript/attribute.ts', 'const MIN_OWN_TURN_SHARE = 0.4;', 'const MIN_OWN_TURN_SHARE = 0.12;'],

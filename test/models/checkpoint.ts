@@ -1,5 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { dimensionsOf, readConfig, readGeneration } from '../../models/build/whisper/config.ts';
+import { Checkpoint } from '../../models/build/whisper/safetensors.ts';
 
 /** A tiny deterministic Whisper checkpoint. Weights are small integers times powers of two: exact in float32, float16 and bfloat16. */
 export interface Shape {
@@ -189,4 +192,15 @@ function noise(seed: number, i: number): number {
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
   return ((h ^ (h >>> 16)) >>> 0) / 2 ** 32;
+}
+
+/** The plain checkpoint, opened until teardown. */
+export function openPlain(t: { teardown(after: () => unknown): void }) {
+  const folder = mkdtempSync(join(tmpdir(), 'longhand-checkpoint-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  writeCheckpoint(folder, SHAPES.plain!, 'F32');
+  const checkpoint = new Checkpoint(folder);
+  t.teardown(() => checkpoint.close());
+  const config = readConfig(folder);
+  return { folder, checkpoint, dimensions: dimensionsOf(config, readGeneration(folder, config).generation) };
 }

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { probeHeads } from '../../bench/models-probe.ts';
@@ -8,21 +6,13 @@ import { float32, openSession } from '../../engine/runtime/session.ts';
 import { createGraph, type Weights } from '../../models/build/graph/graph.ts';
 import { toBytes } from '../../models/build/graph/write.ts';
 import { buildProbe } from '../../models/build/whisper/build.ts';
-import { dimensionsOf, readConfig, readGeneration } from '../../models/build/whisper/config.ts';
 import { addProbe } from '../../models/build/whisper/probe.ts';
-import { Checkpoint } from '../../models/build/whisper/safetensors.ts';
 import { DEFAULT } from '../../models/recipes/default.ts';
 import { candidates } from '../../models/recipes/ladder.ts';
-import { HEADS, SHAPES, samples, WIDTH, writeCheckpoint } from './checkpoint.ts';
+import { HEADS, openPlain, samples, WIDTH } from './checkpoint.ts';
 import { numbers } from './network.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'longhand-probe-'));
-t.teardown(() => rmSync(folder, { recursive: true }));
-writeCheckpoint(folder, SHAPES.plain!, 'F32');
-const checkpoint = new Checkpoint(folder);
-t.teardown(() => checkpoint.close());
-const config = readConfig(folder);
-const dimensions = dimensionsOf(config, readGeneration(folder, config).generation);
+const { folder, checkpoint, dimensions } = openPlain(t);
 const STEPS = 200;
 const HOP = 160;
 

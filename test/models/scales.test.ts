@@ -1,31 +1,20 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import t from 'tap';
 import { FRAME_SAMPLES, foldedFrames, MARGIN_SAMPLES } from '../../engine/asr/whisper/frames.ts';
 import { float32, openSession } from '../../engine/runtime/session.ts';
 import type { Weights } from '../../models/build/graph/graph.ts';
 import { createGraph } from '../../models/build/graph/graph.ts';
 import { toBytes } from '../../models/build/graph/write.ts';
-import { dimensionsOf, readConfig, readGeneration } from '../../models/build/whisper/config.ts';
 import { addDecoder } from '../../models/build/whisper/decoder.ts';
 import { addEncoder } from '../../models/build/whisper/encoder.ts';
-import { Checkpoint } from '../../models/build/whisper/safetensors.ts';
 import { equalised, smoothed } from '../../models/build/whisper/smooth.ts';
 import type { Recipe } from '../../models/descriptor.ts';
 import { DEFAULT } from '../../models/recipes/default.ts';
-import { SHAPES, samples, writeCheckpoint } from './checkpoint.ts';
+import { openPlain, samples } from './checkpoint.ts';
 import { numbers } from './network.ts';
 
 const OUTLIERS = 200;
 
-const folder = mkdtempSync(join(tmpdir(), 'longhand-scales-'));
-t.teardown(() => rmSync(folder, { recursive: true }));
-writeCheckpoint(folder, SHAPES.plain!, 'F32');
-const checkpoint = new Checkpoint(folder);
-t.teardown(() => checkpoint.close());
-const config = readConfig(folder);
-const dimensions = dimensionsOf(config, readGeneration(folder, config).generation);
+const { checkpoint, dimensions } = openPlain(t);
 
 /** An equivalent model: some channels of each value projection of the encoder are scaled up, and scaled down in the next matrix. */
 const withOutliers: Weights = {

@@ -44,7 +44,7 @@ export function voiceGraph(published: Weights, variant: CpuVariant): Graph {
   const time = addTime(g, x);
   const readers = BLOCKS.map((_, b) => readersOf(b));
   const forms = readers.map((block) => formOf(g, block));
-  x = intoForm(g, x, forms[0]!, 0, INNER);
+  x = intoForm(g, withoutShape(g, x, time), forms[0]!, 0, INNER);
   for (const [b, { dilation }] of BLOCKS.entries()) {
     const form = forms[b]!;
     const transit = readers[b]!.at(-1)!;
@@ -106,6 +106,15 @@ function addTime(g: Graph, x: string): Time {
   const inside = cast(g, op(g, 'Equal', [rows, op(g, 'Unsqueeze', [stretch, ints(g, 0)])]), ELEMENT.float32);
   const own = op(g, 'Div', [inside, op(g, 'ReduceSum', [inside, ints(g, 1)], { keepdims: 1 })]);
   return { frames, stretch, means: op(g, 'Add', [own, op(g, 'Div', [scalar(g, 1), cast(g, frames, ELEMENT.float32)])]) };
+}
+
+/**
+ * `x` with a shape that onnxruntime learns only at run time. Its memory planner compares the shape of each tensor with those of all dead
+ * tensors; channels grow with every layer, so it reuses none, and loading the model takes 0.38 s instead of 0.1 s.
+ */
+function withoutShape(g: Graph, x: string, { frames }: Time): string {
+  const beyond = op(g, 'Add', [op(g, 'Unsqueeze', [frames, ints(g, 0)]), ints(g, 3)]); // the number of dimensions or more
+  return op(g, 'Reshape', [x, op(g, 'Slice', [op(g, 'Shape', [x]), ints(g, 0), beyond])]);
 }
 
 /** The 32 channels that a dense layer adds, under a context-dependent mask; in the block's form. */

@@ -1,14 +1,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openPool } from '../engine/runtime/pool.ts';
+import { openPool, type Pool } from '../engine/runtime/pool.ts';
+import type { Word } from '../engine/types.ts';
 import { languagesOf, readDescriptor } from '../models/descriptor.ts';
 import type { ClipErrors, Measured } from '../models/self-check.ts';
 import { countErrors } from './align.ts';
 import { type Clip, englishClips, foreignClips } from './clips.ts';
 import { peakMemory, timed, transcript } from './measure.ts';
 import { NOISES } from './noises.ts';
-import { addErrors, NO_ERRORS, unitsOf } from './normalise.ts';
+import { unitsOf } from './normalise.ts';
 import { seeded } from './random.ts';
 import { writeWav } from './sound.ts';
 
@@ -26,64 +27,102 @@ interface CheckOptions {
   onProgress?: (fraction: number) => void;
 }
 
-/** The self-check: the accuracy of a built model on clips in several languages and on noise, its speed, and its memory use. */
+/**
+ * The self-check: the accuracy of a built model on clips in several languages and on noise, its speed with all threads in use, and its memory
+ * use.
+ */
 export async function checkModel(folder: string, { diarization, threads, onProgress }: CheckOptions): Promise<Measured> {
   const before = process.memoryUsage.rss();
   const pool = await openPool({ models: { whisper: folder, diarization }, threads });
-  const scratch = await mkdtemp(join(tmpdir(), 'longhand-check-'));
   const end = performance.now() + 1000 * SECONDS;
   const known = languagesOf(readDescriptor(folder));
   const list = clipsFor(known);
-  const rates = new Map<string, { language: string; clips: number; words: number; errors: number }>();
-  const clips: ClipErrors[] = [];
-  const confidences: number[] = [];
-  const sums = { audio: 0, seconds: 0, covered: 0, speech: 0, probability: 0, words: 0, invented: 0 };
   try {
-    for (const [i, clip] of list.entries()) {
-      if (performance.now() > end) break;
-      const { result, seconds } = await timed(() => transcript(clip.path, pool, { diarize: false }));
-      const words = result.segments.flatMap((segment) => segment.words);
-      const text = result.segments.map((segment) => segment.text).join(' ');
-      const found = addErrors(NO_ERRORS, countErrors(unitsOf(clip.transcript, clip.language), unitsOf(text, clip.language)));
-      const rate = rates.get(clip.language) ?? { language: clip.language, clips: 0, words: 0, errors: 0 };
-      rate.clips++;
-      rate.words += found.reference;
-      rate.errors += found.substituted + found.deleted + found.inserted;
-      if (known.includes(clip.language)) {
-        rates.set(clip.language, rate);
-        clips.push({ words: found.reference, errors: found.substituted + found.deleted + found.inserted });
-      }
-      sums.audio += result.durationSeconds;
-      sums.seconds += seconds;
-      sums.speech += result.durationSeconds;
-      sums.covered += words.reduce((sum, word) => sum + word.end - word.start, 0);
-      sums.probability += words.reduce((sum, word) => sum + word.probability, 0);
-      sums.words += words.length;
-      if (known.includes(clip.language) && words.length >= TELLING) confidences.push(meanProbability(words));
-      onProgress?.((i + 1) / (list.length + 1));
-    }
-    for (const make of Object.values(NOISES)) {
-      if (performance.now() > end) break;
-      const path = join(scratch, 'noise.wav');
-      await writeWav(path, make(NOISE, seeded(3)));
-      const { segments } = await transcript(path, pool, { diarize: false });
-      sums.invented += segments.reduce((sum, segment) => sum + segment.words.length, 0);
-    }
+    const { result: heard, seconds } = await timed(() => hearAll(list, pool, end, (count) => onProgress?.(count / (list.length + 1))));
+    const clips = heard.filter(({ clip }) => known.includes(clip.language));
+    const sum = (of: (heard: Heard) => number) => heard.reduce((total, each) => total + of(each), 0);
+    const sumOfWords = (of: (word: Word) => number) => sum(({ words }) => words.reduce((total, word) => total + of(word), 0));
+    const confidences = clips.filter(({ words }) => words.length >= TELLING).map(({ words }) => meanProbability(words));
+    const audio = sum(({ audioSeconds }) => audioSeconds);
     return {
       at: new Date().toISOString(),
       machine: `${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${pool.threads} threads`,
-      rates: [...rates.values()],
-      clips,
-      invented: sums.invented,
-      coverage: sums.covered / Math.max(1, sums.speech),
-      rtfx: sums.audio / Math.max(0.001, sums.seconds),
+      rates: ratesOf(clips),
+      clips: clips.map(({ errors }) => errors),
+      invented: performance.now() < end ? await inventedWords(pool) : 0,
+      coverage: sumOfWords((word) => word.end - word.start) / Math.max(1, audio),
+      rtfx: audio / Math.max(0.001, seconds),
       threadBytes: Math.max(0, Math.round((peakMemory() * 2 ** 20 - before) / pool.threads)),
-      confidence: sums.probability / Math.max(1, sums.words),
+      confidence:
+        sumOfWords(({ probability }) => probability) /
+        Math.max(
+          1,
+          sumOfWords(() => 1),
+        ),
       ...(confidences.length && { leastConfidence: Math.min(...confidences) }),
     };
   } finally {
-    await rm(scratch, { recursive: true });
     await pool.close();
+  }
+}
+
+/** A transcribed clip. */
+interface Heard {
+  clip: Clip;
+  words: Word[];
+  errors: ClipErrors;
+  audioSeconds: number;
+}
+
+/**
+ * Transcribes clips, as many at once as keep all threads busy. Clips not started at `end`, by `performance.now()`, are left out: the result
+ * is the beginning of the list.
+ */
+async function hearAll(list: readonly Clip[], pool: Pool, end: number, onProgress: (count: number) => void): Promise<Heard[]> {
+  const heard: Heard[] = [];
+  const waiting = [...list.entries()];
+  let count = 0;
+  const work = async () => {
+    for (let next = waiting.shift(); next && performance.now() < end; next = waiting.shift()) {
+      const [i, clip] = next;
+      const { segments, durationSeconds } = await transcript(clip.path, pool, { diarize: false });
+      const text = segments.map((segment) => segment.text).join(' ');
+      const { reference, ...found } = countErrors(unitsOf(clip.transcript, clip.language), unitsOf(text, clip.language));
+      const errors = { words: reference, errors: found.substituted + found.deleted + found.inserted };
+      heard[i] = { clip, words: segments.flatMap((segment) => segment.words), errors, audioSeconds: durationSeconds };
+      onProgress(++count);
+    }
+  };
+  await Promise.all(Array.from({ length: pool.concurrency }, work));
+  return heard;
+}
+
+/** Clips, words and errors of each language. */
+function ratesOf(heard: readonly Heard[]): Measured['rates'] {
+  const rates = new Map<string, Measured['rates'][number]>();
+  for (const { clip, errors } of heard) {
+    const rate = rates.get(clip.language) ?? { language: clip.language, clips: 0, words: 0, errors: 0 };
+    rate.clips++;
+    rate.words += errors.words;
+    rate.errors += errors.errors;
+    rates.set(clip.language, rate);
+  }
+  return [...rates.values()];
+}
+
+/** Number of words that the model hears in noises. */
+async function inventedWords(pool: Pool): Promise<number> {
+  const scratch = await mkdtemp(join(tmpdir(), 'longhand-check-'));
+  try {
+    const counts = Object.entries(NOISES).map(async ([name, make]) => {
+      const path = join(scratch, `${name}.wav`);
+      await writeWav(path, make(NOISE, seeded(3)));
+      const { segments } = await transcript(path, pool, { diarize: false });
+      return segments.reduce((sum, segment) => sum + segment.words.length, 0);
+    });
+    return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+  } finally {
+    await rm(scratch, { recursive: true });
   }
 }
 

@@ -71,7 +71,7 @@ function row(model: Model, check: Check | undefined, hours: number | null) {
 }
 
 /**
- * Whether this machine with a model keeps the p95 of waits in the busy hour short. Clips are measured one by one; long recordings are
+ * Whether this machine with a model keeps the p95 of waits in the busy hour short. The self-check has short clips; long recordings are
  * faster.
  */
 function carries(hours: number, { rtfx }: Check, threadBytes: number): string {

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
 import { type Descriptor, readDescriptor, rowsOf } from '../../models/descriptor.ts';
+import { diarizationNetworks } from '../../models/networks.ts';
 import { type RecognisedWindow, type WindowRequest, windowSeconds } from '../asr/recogniser.ts';
 import type { Linker } from '../diarization/linkage.ts';
 import type { Local } from '../diarization/segmentation.ts';
@@ -96,7 +97,8 @@ export async function openPool({
   const { threads, othersBytes } = memory;
   silenceRuntime();
   const closing = new Int32Array(new SharedArrayBuffer(8));
-  const workerData: WorkerData = { ...models, descriptor, device, rows, closing, others, othersBytes };
+  const diarization = await diarizationNetworks(models.diarization);
+  const workerData: WorkerData = { whisper: models.whisper, descriptor, diarization, device, rows, closing, others, othersBytes };
   const piscina = new Piscina({
     filename: fileURLToPath(new URL('./worker.mjs', import.meta.url)),
     minThreads: threads,

@@ -1,7 +1,6 @@
-import { join } from 'node:path';
 import { workerData } from 'piscina';
 import { type Descriptor, rowsOf } from '../../models/descriptor.ts';
-import { segmentationNetwork, voiceNetwork } from '../../models/networks.ts';
+import type { DiarizationNetworks } from '../../models/networks.ts';
 import { openRecogniser } from '../asr/families.ts';
 import { inParts } from '../asr/parts.ts';
 import { type RecognisedWindow, type Recogniser, type WindowRequest, windowSeconds } from '../asr/recogniser.ts';
@@ -20,10 +19,10 @@ export interface OtherModel {
 
 /** Data passed to every thread at its start. */
 export interface WorkerData {
-  /** Folders of the ASR model and of the two diarization models, and the descriptor of the former. */
+  /** Folder of the ASR model, and its descriptor. */
   whisper: string;
-  diarization: string;
   descriptor: Descriptor;
+  diarization: DiarizationNetworks;
   device: Device;
   /** Batch size of the decoder. */
   rows: number;
@@ -61,12 +60,13 @@ const others = new Loaded<OtherModel & { bytes: number }, Recogniser>({
   open: openOther,
   close: (opened) => opened.close(),
 });
-const segmentation = once(async () =>
-  openSession(await segmentationNetwork(join(data.diarization, 'segmentation-3.0.onnx')), { device: 'cpu' }),
-);
-const embedding = once(async () =>
-  openSession(await voiceNetwork(join(data.diarization, 'campplus-zh-en-common.onnx')), { device: 'cpu' }),
-);
+const segmentation = once(() => openShared(data.diarization.segmentation));
+const embedding = once(() => openShared(data.diarization.voice));
+
+/** Loads a model on the CPU. onnxruntime reads no shared memory, so from a copy. */
+function openShared(network: Uint8Array): Promise<Session> {
+  return openSession(network.slice(), { device: 'cpu' });
+}
 
 /** Loads every model on this thread. Returns the device that speech recognition uses. */
 export function open(): Promise<Outcome<Device>> {

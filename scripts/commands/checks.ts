@@ -121,13 +121,14 @@ async function device(settings: Settings): Promise<string> {
   const pool = await openLocalPool({ ...settings, LONGHAND_THREADS: 1 });
   await pool.close();
   const gpu = pool.device === 'cpu' && existsSync(LIBRARIES) ? await checkGpu() : null; // installed but not used
-  const why =
-    gpu && !gpu.usable
-      ? `; ${gpu.found}. ${gpu.remedy}`
-      : gpu
-        ? `; the GPU is usable: make a model for it with "longhand models import ${settings.LONGHAND_MODEL === 'auto' ? 'whisper-base' : settings.LONGHAND_MODEL} --variant float16"`
-        : '';
-  return `${pool.device} (LONGHAND_DEVICE=${settings.LONGHAND_DEVICE})${why}`;
+  const why = gpu && `; ${gpu.usable ? await forGpu(settings) : `${gpu.found}. ${gpu.remedy}`}`;
+  return `${pool.device} (LONGHAND_DEVICE=${settings.LONGHAND_DEVICE})${why ?? ''}`;
+}
+
+/** How to use a GPU that only lacks a model in its number format. */
+async function forGpu(settings: Settings): Promise<string> {
+  const { resident } = await routedModels(settings.LONGHAND_MODEL, byLanguage(settings), settings.LONGHAND_HOME);
+  return `the GPU is usable: make a model for it with "longhand models import ${resident.name} --variant float16"`;
 }
 
 /** An embedded database that is not running is not a problem: `up` starts it. */

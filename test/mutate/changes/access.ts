@@ -2,7 +2,7 @@
 import type { Change } from './change.ts';
 
 const OAUTH = ['test/api/mcp/oauth.test.ts', 'test/api/mcp/oauth-tokens.test.ts'];
-const KEYS = ['test/api/conformance/part5-keys.test.ts'];
+const KEYS = ['test/api/console/people.test.ts'];
 const TENANCY = ['test/api/conformance/part7-tenancy.test.ts'];
 const PREDICATES = ['test/db/tenants/predicates.test.ts'];
 

@@ -5,7 +5,6 @@ const DECODING = ['test/engine/tasks/decoding.test.ts'];
 const OPTIONS = ['test/engine/tasks/options.test.ts'];
 const PROTOCOL = ['test/db/protocol.test.ts'];
 const RETRY = ['test/api/conformance/part4-1-retry.test.ts'];
-const SCHEMA = ['test/db/postgres/schema.test.ts'];
 const POLICIES = ['test/db/postgres/policies.test.ts'];
 const CLAIM = ['test/db/jobs/claim.test.ts'];
 const SWEEP = ['test/db/jobs/sweep.test.ts'];
@@ -92,7 +91,7 @@ export const WORK: Change[] = [
     'db/postgres/migrations/002_row_level_security.ts',
     "using ((select current_setting(''longhand.workspace'', true)) = ''*''",
     'using (true',
-    SCHEMA,
+    POLICIES,
   ],
   ['db/postgres/migrations/014_audit_log.ts', "using ((select current_setting('longhand.workspace', true)) = '*'", 'using (true', POLICIES],
   [

@@ -18,17 +18,17 @@ export async function openLink(target: number): Promise<Link> {
   let state: 'up' | 'cut' | 'stalled' = 'up';
   const sockets = new Set<Socket>();
   const server: Server = createServer((near) => {
-    if (state === 'cut') return near.resetAndDestroy();
+    if (state === 'cut') return reset(near);
     const far = dial(link.target, '127.0.0.1');
     for (const [socket, other] of [
       [near, far],
       [far, near],
     ] as const) {
       sockets.add(socket);
-      socket.on('error', () => other.resetAndDestroy());
+      socket.on('error', () => reset(other));
       socket.on('close', () => {
         sockets.delete(socket);
-        other.end();
+        other.destroySoon(); // `end` leaves it half open until the other side ends it too
       });
       socket.on('data', (bytes) => {
         if (!other.write(bytes)) socket.pause();
@@ -43,7 +43,7 @@ export async function openLink(target: number): Promise<Link> {
     target,
     cut() {
       state = 'cut';
-      for (const socket of sockets) socket.resetAndDestroy();
+      for (const socket of sockets) reset(socket);
     },
     stall() {
       state = 'stalled';
@@ -59,4 +59,10 @@ export async function openLink(target: number): Promise<Link> {
     },
   };
   return link;
+}
+
+/** Resets a connection. After the reset of one that is being ended, its descriptor stays open (Node 20.20), so it is destroyed. */
+function reset(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
 }

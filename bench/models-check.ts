@@ -53,7 +53,12 @@ export async function checkModel(folder: string, { diarization, threads, onProgr
       coverage: sumOfWords((word) => word.end - word.start) / Math.max(1, audio),
       rtfx: audio / Math.max(0.001, seconds),
       threadBytes: Math.max(0, Math.round((peakMemory() * 2 ** 20 - before) / pool.threads)),
-      confidence: sumOfWords(({ probability }) => probability) / Math.max(1, sum(({ words }) => words.length)),
+      confidence:
+        sumOfWords(({ probability }) => probability) /
+        Math.max(
+          1,
+          sum(({ words }) => words.length),
+        ),
       ...(confidences.length && { leastConfidence: Math.min(...confidences) }),
     };
   } finally {

@@ -1,6 +1,6 @@
 import { MikroORM, PostgreSqlDriver, UnderscoreNamingStrategy } from '@mikro-orm/postgresql';
 import { ENTITIES } from './entities/index.ts';
-import type { Db } from './orm.ts';
+import { type Db, entityMapping } from './orm.ts';
 import { connectionTo } from './url.ts';
 
 /** PostgreSQL's default names of constraints. */
@@ -45,7 +45,7 @@ const ALIASES: Record<string, string> = { 'timestamp with time zone': 'timestamp
 /** Compares the database's columns with the entities: type and nullability. */
 export async function compareSchema(db: Db): Promise<Difference[]> {
   const found = await foundColumns(db);
-  const wanted = describedColumns(db);
+  const wanted = describedColumns();
   const places = [...new Set([...found.keys(), ...wanted.keys()])].sort();
   return places
     .map((column) => ({ column, found: found.get(column) ?? null, wanted: wanted.get(column) ?? null }))
@@ -62,8 +62,8 @@ async function foundColumns(db: Db): Promise<Map<string, string>> {
   return new Map(rows.map(({ place, type, nullable }) => [place, shape(type, nullable)]));
 }
 
-function describedColumns(db: Db): Map<string, string> {
-  const entities = Object.values(db.orm.getMetadata().getAll());
+function describedColumns(): Map<string, string> {
+  const entities = Object.values(entityMapping().getMetadata().getAll());
   return new Map(
     entities.flatMap(({ tableName, props }) =>
       props.map((each) => [`${tableName}.${each.fieldNames[0]}`, shape(each.columnTypes[0]!, each.nullable ?? false)]),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { databaseAway } from '../../../db/postgres/away.ts';
 import { Project } from '../../../db/postgres/entities/member.ts';
-import { openDb, type Tx } from '../../../db/postgres/orm.ts';
+import { entityMapping, openDb, type Tx } from '../../../db/postgres/orm.ts';
 import { requirePolicies } from '../../../db/postgres/policies.ts';
 import { Unwanted, whileWanted } from '../../../db/postgres/wanted.ts';
 import { testDatabase } from '../../support/database.ts';
@@ -132,7 +132,7 @@ t.test('Tx.em reads and writes entities within the transaction: commit, workspac
     { code: '42501' },
     'pending changes are flushed before the commit',
   );
-  await t.rejects(db.orm.em.fork().find(Project, {}), /outside a transaction/);
+  await t.rejects(entityMapping().em.fork().find(Project, {}), /outside a transaction/);
 });
 
 t.test('requirePolicies() rejects a role that bypasses row-level security, and a table where it is disabled', async (t) => {

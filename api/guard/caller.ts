@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { findCredential } from '../../db/access/credentials.ts';
 import type { Db } from '../../db/postgres/orm.ts';
 import { type KeyActor, type MemberActor, requireScope, type TokenActor } from '../contract/actor.ts';
@@ -8,6 +7,7 @@ import { isForUs } from '../http/public-url.ts';
 import type { Request } from '../http/request.ts';
 import type { Access } from '../http/route.ts';
 import type { Throttle } from './limiter.ts';
+import { recentlyUsed } from './recent.ts';
 
 /** A caller with a credential in the Authorization header. */
 export type Caller = KeyActor | TokenActor;
@@ -23,7 +23,7 @@ const MOST = 50_000; // credentials cached
 
 /** Looks up credentials in the database and caches results for a second, so that a busy key costs each host one query per second. */
 export function openCallers(db: Db): Callers {
-  const known = new LRUCache<string, Promise<Caller | null>>({ max: MOST, ttl: FRESH_MS });
+  const known = recentlyUsed<Promise<Caller | null>>(MOST, FRESH_MS);
   return {
     find(credential) {
       const fresh = known.get(credential);

@@ -1,10 +1,10 @@
-import { LRUCache } from 'lru-cache';
 import { type Bucket, takeTokens } from '../../db/access/rate-limits.ts';
 import type { Db } from '../../db/postgres/orm.ts';
 import { ApiError } from '../contract/errors.ts';
 import { LIMITS } from '../contract/limits.ts';
 import type { Settings } from '../contract/settings.ts';
 import { networkOf } from './network.ts';
+import { recentlyUsed } from './recent.ts';
 
 /** The state of a caller's rate limit. */
 export interface Allowance {
@@ -68,7 +68,7 @@ export function openRateLimiter(db: Db, rate: Settings['LONGHAND_RATE_LIMIT']): 
     burst: Math.max(1, Math.floor((perMinute * LIMITS.REQUEST_BURST) / LIMITS.REQUESTS_PER_MIN)),
     perSecond: perMinute / 60,
   };
-  const shares = new LRUCache<string, Share>({ max: MOST });
+  const shares = recentlyUsed<Share>(MOST);
   const regained = (share: Share) => Math.min(bucket.burst, share.left + ((performance.now() - share.at) / 1000) * bucket.perSecond);
 
   async function fetch(subject: string, share: Share): Promise<void> {
@@ -140,8 +140,8 @@ const SPARED_MS = 600_000;
 
 /** `now` in milliseconds, monotonic. */
 export function openThrottle(bucket: Bucket, now: () => number = () => performance.now()): Throttle {
-  const bad = new LRUCache<string, { count: number; at: number }>({ max: MOST }); // leaky bucket, drained at `perSecond`
-  const good = new LRUCache<string, number>({ max: MOST });
+  const bad = recentlyUsed<{ count: number; at: number }>(MOST); // leaky bucket, drained at `perSecond`
+  const good = recentlyUsed<number>(MOST);
   const level = (subject: string) => {
     const entry = bad.get(subject);
     return entry ? Math.max(0, entry.count - ((now() - entry.at) / 1000) * bucket.perSecond) : 0;

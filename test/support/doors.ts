@@ -28,7 +28,7 @@ export const DOORS: Record<string, string[]> = {
   jose: ['api/console/'],
   linebreak: ['api/export/documents/layout.ts'],
   'lru-cache': [
-    ...['api/guard/caller.ts', 'api/guard/limiter.ts', 'api/v1/records.ts', 'engine/runtime/loaded.ts'],
+    ...['api/guard/recent.ts', 'api/v1/records.ts', 'engine/runtime/loaded.ts'],
     ...['db/postgres/transaction.ts', 'db/secrets/vault.ts', 'db/transcripts/totals.ts'],
   ],
   marked: ['api/export/documents/prose.ts', 'api/markdown/render.ts'],

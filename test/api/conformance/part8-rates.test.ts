@@ -2,6 +2,7 @@ import t from 'tap';
 import { startApp } from '../../../api/app.ts';
 import { BAD_KEYS, openRateLimiter, openThrottle } from '../../../api/guard/limiter.ts';
 import { networkOf } from '../../../api/guard/network.ts';
+import { recentlyUsed } from '../../../api/guard/recent.ts';
 import { takeTokens } from '../../../db/access/rate-limits.ts';
 import { openLog } from '../../../db/ops/log.ts';
 import { testApi } from '../../support/client.ts';
@@ -63,6 +64,13 @@ t.test('takeTokens() never grants more tokens than there are, and accepts unused
   );
   t.strictSame(await takeTokens(db, 's', bucket, 6, 4), { taken: 4, left: 0 });
   t.strictSame(await takeTokens(db, 's', bucket, 1, 50), { taken: 1, left: 19 });
+});
+
+t.test('recentlyUsed() keeps the newest entries, up to its limit, each for its lifetime', async (t) => {
+  const kept = recentlyUsed<number>(3, 60_000);
+  for (const number of [1, 2, 3, 4]) kept.set(`${number}`, number);
+  t.strictSame([...kept.keys()].sort(), ['2', '3', '4']);
+  t.ok(kept.getRemainingTTL('4') > 0 && kept.getRemainingTTL('4') <= 60_000);
 });
 
 t.test('openThrottle() refuses an address after 300 bad keys, and recovers at 5 a second', async (t) => {

@@ -7,6 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const require = createRequire(import.meta.url);
 const KEPT = fileURLToPath(new URL('../../node_modules/.cache/longhand-types/', import.meta.url));
 const TAP_OF_A_FILE = new URL('run/tap-of-file.mjs', import.meta.url).href;
+const DOMAIN = new URL('run/domain.mjs', import.meta.url).href;
 const VERSION = '1';
 
 let blank;
@@ -25,6 +26,7 @@ export async function resolve(specifier, context, next) {
   if (program && specifier === 'tsx/esm/api') return NO_TSX;
   if (program && process.env.TEST_PROGRAMS && specifier.endsWith('.ts'))
     return next(pathToFileURL(join(process.env.TEST_PROGRAMS, BUNDLED[program])).href, context);
+  if (specifier === 'async-hook-domain') return { url: DOMAIN, format: 'module', shortCircuit: true };
   const together = specifier === 'tap' && /\?together=\d+$/.exec(context.parentURL ?? '');
   return together ? { url: TAP_OF_A_FILE + together[0], format: 'module', shortCircuit: true } : next(specifier, context);
 }

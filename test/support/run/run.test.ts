@@ -9,6 +9,10 @@ const FILES = {
   'passing.test.ts': `import t from 'tap'; t.equal(1, 1); t.test('within', async (t) => { t.ok(true); t.equal(t.testdir() === '', false); });`,
   'failing.test.ts': `import t from 'tap'; t.test('one is two', async (t) => t.equal(1, 2, 'no')); t.test('goes on', async (t) => t.ok(true));`,
   'throwing.test.ts': `import t from 'tap'; t.ok(true); throw new Error('thrown at the top');`,
+  'late.test.ts': `import t from 'tap'; const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+    t.test('before', async (t) => t.ok(true)); t.test('one throws', async () => { setTimeout(() => { throw new Error('thrown late'); }, 1); await wait(20); });`,
+  'rejecting.test.ts': `import t from 'tap'; const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+    t.test('one rejects', async () => { wait(1).then(() => { throw new Error('rejected late'); }); await wait(20); });`,
   'ending.test.ts': `import t from 'tap'; t.ok(true); process.exit(7);`,
   'waiting.test.ts': `import t from 'tap'; t.test('waits', { timeout: 50 }, () => new Promise(() => setInterval(() => {}, 1000)));`,
   'skipping.test.ts': `import t from 'tap'; t.test('needs a sea', { skip: 'no ship' }, async (t) => t.ok(true)); t.pass('but this');`,
@@ -30,6 +34,15 @@ t.test('run.ts names files that failed, threw, hung or ended their process, and 
   t.match(failed, /waiting\.test\.ts > .*timeout/);
   t.match(stdout, /^ok \S+passing\.test\.ts # 3 passed/m);
   t.match(stdout, /^# \{ total: 11, pass: 6, fail: 5, skip: 0 \}$/m);
+});
+
+t.test('run.ts reports an uncaught error in the test that caused it', async (t) => {
+  const { stdout, stderr } = await run(['late', 'rejecting', 'passing']);
+  t.equal(stderr, '');
+  const failed = stdout.slice(stdout.indexOf('Failed:'));
+  t.match(failed, /late\.test\.ts > one throws > thrown late\n/);
+  t.match(failed, /rejecting\.test\.ts > one rejects > rejected late\n/);
+  t.match(stdout, /^ok \S+passing\.test\.ts # 3 passed/m);
 });
 
 t.test('run.ts counts skips with their reason; under --strict an unlisted skip fails', async (t) => {

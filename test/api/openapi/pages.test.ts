@@ -9,7 +9,6 @@ import { needPrograms } from '../../support/programs.ts';
 const programs = needPrograms(t, 'chromium');
 const api = await testApi(t);
 const browser = await openBrowser(t, programs.chromium);
-const PATIENCE = { timeout: 60_000 }; // Scalar reads the document for seconds on a busy machine
 
 /** Opens a page; returns it with its requests to other servers and its errors. */
 async function open(path: string, options: BrowserContextOptions = {}) {
@@ -30,7 +29,7 @@ async function open(path: string, options: BrowserContextOptions = {}) {
 
 async function openReference(options: BrowserContextOptions = {}) {
   const opened = await open('/docs', options);
-  await opened.page.waitForSelector('text="Reassign the author"', { ...PATIENCE, state: 'attached' });
+  await opened.page.waitForSelector('text="Reassign the author"', { state: 'attached' });
   return opened;
 }
 
@@ -57,7 +56,7 @@ t.test(
   'the reference shows every operation with the address of this server, a search and samples to copy, and loads nothing from elsewhere',
   async (t) => {
     const { page, faults, strangers } = await openReference({ colorScheme: 'light' });
-    await page.waitForSelector(`text="${api.url}/v1"`, PATIENCE);
+    await page.waitForSelector(`text="${api.url}/v1"`);
     const { paths } = (await api.call('', 'GET', '/v1/openapi.json')).json;
     const operations = Object.values(paths as Record<string, Record<string, { summary: string }>>).flatMap((methods) =>
       Object.values(methods),
@@ -67,11 +66,11 @@ t.test(
       t.ok(await page.getByRole('navigation').getByText(summary, { exact: true }).count(), `${summary}: in the side bar`);
     await page.keyboard.press('Control+k');
     await page.keyboard.type('subtitles');
-    await page.click('[role=option]:has-text("Subtitles of one transcription")', PATIENCE);
-    await page.waitForFunction(() => /subtitles/.test(location.hash), undefined, PATIENCE);
+    await page.click('[role=option]:has-text("Subtitles of one transcription")');
+    await page.waitForFunction(() => /subtitles/.test(location.hash));
     const copy = page.locator('button[class*="copy-button"]:has-text("cURL")').first();
-    await copy.click(PATIENCE);
-    await page.waitForFunction(async () => /^curl /.test(await navigator.clipboard.readText()), undefined, PATIENCE);
+    await copy.click();
+    await page.waitForFunction(async () => /^curl /.test(await navigator.clipboard.readText()));
     t.ok((await page.evaluate(() => navigator.clipboard.readText())).includes(`${api.url}/v1/`), 'the sample names this server');
     await shot(page, 'reference');
     t.strictSame(strangers, []);
@@ -81,12 +80,12 @@ t.test(
 
 t.test('the reference follows the light or dark mode of the system, and fits a phone', async (t) => {
   const { page, strangers, faults } = await openReference({ colorScheme: 'light', viewport: { width: 390, height: 844 } });
-  await page.waitForSelector(`text="${api.url}/v1"`, PATIENCE);
+  await page.waitForSelector(`text="${api.url}/v1"`);
   t.equal(await overflow(page), 0, 'nothing is wider than 390 px');
   const light = [await ground(page, 'body'), await ground(page, '.bar')];
   await shot(page, 'reference-390-light');
   await page.emulateMedia({ colorScheme: 'dark' });
-  await page.waitForFunction((before) => getComputedStyle(document.body).backgroundColor !== before, light[0], PATIENCE);
+  await page.waitForFunction((before) => getComputedStyle(document.body).backgroundColor !== before, light[0]);
   t.not(await ground(page, '.bar'), light[1]);
   t.equal(await overflow(page), 0);
   await shot(page, 'reference-390-dark');

@@ -3,15 +3,10 @@ import t from 'tap';
 import { finish, ROOT } from './support/processes.ts';
 import { needPrograms } from './support/programs.ts';
 
-// The same sources under Deno: `sh scripts/systems/deno.sh` installs it and runs this.
+// The same sources under Deno: `sh scripts/systems/deno.sh` installs it and runs this. Their types: deno-types.long.test.ts.
 const { deno } = needPrograms(t, 'deno');
 const FLAGS = ['--no-lock', '--node-modules-dir=manual'];
 const MAIN = path.join('scripts', 'commands', 'main.ts');
-
-t.test('the sources type-check under Deno', async (t) => {
-  const { code, stderr } = await finish(deno, ['check', ...FLAGS, 'api/main.ts', 'engine/main.ts', MAIN], { NO_COLOR: '1' });
-  t.equal(code, 0, stderr);
-});
 
 t.test('the command line prints its help under Deno', async (t) => {
   const { code, stdout, stderr } = await finish(deno, ['run', '-A', ...FLAGS, MAIN, '--help']);

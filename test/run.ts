@@ -1,17 +1,18 @@
 /**
  * `npm test [-- FILE_OR_FOLDER…] [--shuffle[=SEED]] [--jobs=N] [--strict] [--record] [--explain] [--long]`: runs the test files in a few processes and prints a line for each, then failures,
  * skips with their reasons, and the counts. --strict: a skip that is not on the list (support/run/skips.ts) fails.
- * --long: only files whose number of cases is set by the environment, with many more cases and a new seed in each run: `npm run test:long`.
+ * --long: only files named `.long.test.ts`, and those whose number of cases is set by the environment, with many more cases and a new seed in
+ * each run: `npm run test:long`.
  * --explain: as without FILE, the statements that the product sent in these files must not scan large tables (support/explain.ts).
  * --record: writes the cost of each file to support/run/costs.json, by which the longest start first; requires an otherwise idle machine.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { recordedStatements, refusedStatements } from './support/explain.ts';
 import { buildPrograms } from './support/run/build.ts';
-import { allTests, isAlone, isLong, LONG, lanesOf, readCosts, recordCosts, shuffled, testsAt } from './support/run/plan.ts';
+import { allTests, isAlone, LONG, lanesOf, longTests, readCosts, recordCosts, shuffled, testsAt } from './support/run/plan.ts';
 import { type Outcome, TestProcess } from './support/run/process.ts';
 import { isAllowed } from './support/run/skips.ts';
 
@@ -99,8 +100,8 @@ function summarise(outcomes: readonly Outcome[], seconds: number): boolean {
   return !failed.length && !(values.strict && unlisted.length);
 }
 
-const all = () => (values.long ? allTests(ROOT).filter((file) => isLong(readFileSync(new URL(file, ROOT), 'utf8'))) : allTests(ROOT));
-const asked = positionals.length ? testsAt(ROOT, positionals) : all();
+const all = values.long ? longTests : allTests;
+const asked = positionals.length ? testsAt(ROOT, positionals) : all(ROOT);
 const seed = values.shuffle === undefined ? null : Number(values.shuffle) || Date.now() % 1e9;
 if (seed !== null) process.stdout.write(`# --shuffle=${seed} repeats this order\n`);
 if (values.long) {

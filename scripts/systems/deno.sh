@@ -9,4 +9,4 @@ npm install --prefix "$folder" --no-save --no-audit --no-fund deno@2
 PATH="$folder/node_modules/.bin:$PATH"
 export PATH
 deno --version
-npx tap test/deno.test.ts
+npx tap test/deno.test.ts test/deno-types.long.test.ts

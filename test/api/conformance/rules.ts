@@ -186,6 +186,7 @@ export const RULES: Readonly<Record<string, readonly (readonly [rule: string, ..
       'openRateLimiter() is off',
       'takeTokens()',
       'openThrottle()',
+      'recentlyUsed()',
       'RateLimit-* headers',
     ],
     ['4.1 an OAuth token may upload', 'POST /transcriptions accepts an OAuth'],

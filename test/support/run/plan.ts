@@ -46,7 +46,7 @@ export function lanesOf(files: readonly string[], cores: number, costs: Costs): 
 }
 
 /** Every test file under `root`, in the order in which they start: the longest first, so that none runs alone at the end. */
-export function allTests(root: URL): string[] {
+function everyTest(root: URL): string[] {
   const files = readdirSync(new URL('test/', root), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.test.ts'));
   return longestFirst(
     files.map((file) => `test/${file}`),
@@ -54,9 +54,19 @@ export function allTests(root: URL): string[] {
   );
 }
 
+/** The files of `npm test`. */
+export function allTests(root: URL): string[] {
+  return everyTest(root).filter((file) => !file.endsWith('.long.test.ts'));
+}
+
+/** The files of `npm run test:long`: those that are too slow for `npm test`, and those whose number of cases is set by the environment. */
+export function longTests(root: URL): string[] {
+  return everyTest(root).filter((file) => file.endsWith('.long.test.ts') || isLong(readFileSync(new URL(file, root), 'utf8')));
+}
+
 /** The test files that paths name, folders by all within, in that order. Throws if a path names none. */
 export function testsAt(root: URL, paths: readonly string[]): string[] {
-  const every = allTests(root);
+  const every = everyTest(root);
   return paths.flatMap((path) => {
     const clean = path.replace(/\/$/, '');
     const found = every.filter((file) => file.startsWith(`${clean}/`));

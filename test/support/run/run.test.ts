@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import t from 'tap';
 import { finish, ROOT, RUN } from '../processes.ts';
-import { allTests, type Costs, isLong, isWaiting, lanesOf, longestFirst, shuffled, testsAt } from './plan.ts';
+import { allTests, type Costs, isLong, isWaiting, lanesOf, longestFirst, longTests, shuffled, testsAt } from './plan.ts';
 import { isAllowed } from './skips.ts';
 
 const FILES = {
@@ -112,10 +112,16 @@ t.test('testsAt() takes files and folders', async (t) => {
   t.throws(() => testsAt(root, ['test/support/ru']), /There is no test file test\/support\/ru/);
 });
 
-t.test('allTests() finds every test file once', async (t) => {
-  const files = allTests(new URL('../../../', import.meta.url));
+t.test('allTests() and longTests() find every test file', async (t) => {
+  const root = new URL('../../../', import.meta.url);
+  const [files, long] = [allTests(root), longTests(root)];
   t.equal(new Set(files).size, files.length);
-  for (const file of ['test/flow.test.ts', 'test/support/run/run.test.ts']) t.ok(files.includes(file), file);
+  for (const file of ['test/flow.test.ts', 'test/support/run/run.test.ts']) {
+    t.ok(files.includes(file), file);
+    t.notOk(long.includes(file), file);
+  }
+  t.ok(long.includes('test/deno-types.long.test.ts') && !files.includes('test/deno-types.long.test.ts'));
+  t.ok(long.includes('test/crash/disk.test.ts'));
 });
 
 t.test('isLong() finds the tests whose number of cases is set from outside', async (t) => {

@@ -54,11 +54,11 @@ t.test('a person signs in with a key; a wrong one is refused with an explanation
 t.test('a recording is uploaded, followed while it is processed, and read with its speakers', async (t) => {
   await page.setInputFiles('input[type=file]', RECORDING);
   const listed = page.locator('tr:not(.sending) a.open:has-text("two-speakers.wav")');
-  await listed.waitFor({ timeout: 60_000 });
+  await listed.waitFor();
   t.strictSame(await findings(page), []);
   await shot(page, 'list');
   await listed.click();
-  await page.waitForSelector('.turn', { timeout: 120_000 });
+  await page.waitForSelector('.turn');
   t.match(await page.textContent('.turns'), /account of himself/i);
   t.ok((await page.locator('.speaker').count()) >= 2);
   t.strictSame(await findings(page), []);
@@ -86,7 +86,7 @@ t.test('words are found and highlighted, and show their times', async (t) => {
 t.test('a report is requested and read', async (t) => {
   await page.click('role=tab[name=/Reports/]');
   await page.click('text=Write this report');
-  await page.waitForSelector('.report .prose', { timeout: 60_000 });
+  await page.waitForSelector('.report .prose');
   t.ok((await page.textContent('.report .prose'))!.length > 20);
   t.strictSame(await findings(page), []);
   await shot(page, 'report');
@@ -103,7 +103,7 @@ t.test('the transcript is exported in every format', async (t) => {
 });
 
 t.test('the author is notified that the transcript is ready', async (t) => {
-  await page.waitForSelector('.menu .count', { timeout: 30_000 });
+  await page.waitForSelector('.menu .count');
   await page.click('summary[aria-label^="Ready"]');
   await page.click('.menu .choice:has-text("two-speakers.wav")');
   await page.waitForSelector('.menu .count', { state: 'detached' });
@@ -146,7 +146,7 @@ t.test('a template is tested on the transcript before it is saved, then publishe
   await page.fill('section[aria-label="Template"] textarea', 'List every promise about a delivery date, with who made it.');
   await page.selectOption('section[aria-label="Preview"] select', { label: 'two-speakers.wav' });
   await page.click('button:text-is("Preview")');
-  await page.waitForSelector('.sample .prose', { timeout: 60_000 });
+  await page.waitForSelector('.sample .prose');
   t.match(await page.textContent('.sample'), /Written by the built-in writer/);
   t.strictSame(await findings(page), []);
   await shot(page, 'template');

@@ -55,7 +55,7 @@ t.test('a transcript in progress is followed again when the service is back', as
   await page.waitForSelector('text=The service cannot be reached');
   await db.acrossTenants((tx) => tx.rows('update transcriptions set fraction = 0.8, updated_at = now() where id = ?', [id]));
   await page.unrouteAll();
-  await page.waitForSelector('text=80 %', { timeout: 15_000 });
+  await page.waitForSelector('text=80 %');
   await page.waitForSelector('text=The service cannot be reached', { state: 'detached' });
   t.equal(await page.locator('[role=alert]').count(), 0);
   await page.context().close();
@@ -70,7 +70,7 @@ t.test('a preview that was lost can be requested again', async (t) => {
   await page.route('**/v1/app/templates/preview/*', (route) => route.abort());
   await page.click('button:text-is("Preview")');
   await page.waitForSelector('text=The service cannot be reached');
-  await page.waitForSelector('button:text-is("Preview"):enabled', { timeout: 5_000 });
+  await page.waitForSelector('button:text-is("Preview"):enabled');
   await page.unrouteAll();
   await page.click('button:text-is("Preview")');
   await page.waitForSelector('button:text-is("Being written…"):disabled');
@@ -94,7 +94,7 @@ t.test('files that one person could not send are neither shown to the next perso
     await page.waitForSelector('h1:has-text("Transcripts")');
   };
   await enter(key);
-  await page.waitForSelector('.sending >> text=of-ann.mp3', { timeout: 5_000 });
+  await page.waitForSelector('.sending >> text=of-ann.mp3');
   await enter(bobsKey);
   t.equal(await page.locator('text=of-ann.mp3').count(), 0);
   await page.context().close();

@@ -42,6 +42,9 @@ export class TestProcess {
     this.#ended = once(this.#child, 'close').then(([code, signal]) => (signal ? `signal ${signal}` : `code ${code}`));
     const parser = new Parser();
     parser.on('child', (child) => this.#listenToFile(child));
+    parser.on('assert', (result) => {
+      if (!result.ok && !result.closingTestPoint) this.#fail(`after the last test of a file: ${result.name}`, result.diag); // an error that came late
+    });
     this.#child.stdout!.pipe(parser);
     this.#child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.#noise = (this.#noise + text).slice(-20_000)));
   }
@@ -99,6 +102,10 @@ export class TestProcess {
     });
   }
 
+  #fail(test: string, diagnostic: unknown): void {
+    this.#outcome?.failures.push(`${test}\n${JSON.stringify(diagnostic ?? {}, null, 2).slice(0, MAX_DIAGNOSTIC)}`);
+  }
+
   /** Records every assertion, at any depth. */
   #listen(parser: Parser, within: string): void {
     parser.on('child', (child) => this.#listen(child, `${within} > ${child.name}`));
@@ -108,7 +115,7 @@ export class TestProcess {
       if (result.skip) outcome.skips.push({ test, reason: result.skip === true ? '' : result.skip });
       else if (!result.ok && !result.todo) {
         if (result.closingTestPoint && outcome.failures.length) return; // the inner failure is reported
-        outcome.failures.push(`${test}\n${JSON.stringify(result.diag ?? {}, null, 2).slice(0, MAX_DIAGNOSTIC)}`);
+        this.#fail(test, result.diag);
       } else if (!result.closingTestPoint) outcome.passed++;
     });
   }

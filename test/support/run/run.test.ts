@@ -13,6 +13,8 @@ const FILES = {
     t.test('before', async (t) => t.ok(true)); t.test('one throws', async () => { setTimeout(() => { throw new Error('thrown late'); }, 1); await wait(20); });`,
   'rejecting.test.ts': `import t from 'tap'; const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
     t.test('one rejects', async () => { wait(1).then(() => { throw new Error('rejected late'); }); await wait(20); });`,
+  'after.test.ts': `import t from 'tap'; t.ok(true); setTimeout(() => t.equal(1, 1, 'later than the end'), 100);`,
+  'slow.test.ts': `import t from 'tap'; t.test('waits', () => new Promise((resolve) => setTimeout(resolve, 1000)));`,
   'ending.test.ts': `import t from 'tap'; t.ok(true); process.exit(7);`,
   'waiting.test.ts': `import t from 'tap'; t.test('waits', { timeout: 50 }, () => new Promise(() => setInterval(() => {}, 1000)));`,
   'skipping.test.ts': `import t from 'tap'; t.test('needs a sea', { skip: 'no ship' }, async (t) => t.ok(true)); t.pass('but this');`,
@@ -43,6 +45,12 @@ t.test('run.ts reports an uncaught error in the test that caused it', async (t) 
   t.match(failed, /late\.test\.ts > one throws > thrown late\n/);
   t.match(failed, /rejecting\.test\.ts > one rejects > rejected late\n/);
   t.match(stdout, /^ok \S+passing\.test\.ts # 3 passed/m);
+});
+
+t.test('run.ts reports an assertion that comes after the end of its file', async (t) => {
+  const { code, stdout } = await run(['after', 'slow']);
+  t.equal(code, 1);
+  t.match(stdout, /^after the last test of a file: .*\n[^]*later than the end/m);
 });
 
 t.test('run.ts counts skips with their reason; under --strict an unlisted skip fails', async (t) => {

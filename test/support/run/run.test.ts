@@ -50,7 +50,7 @@ t.test('run.ts reports an uncaught error in the test that caused it', async (t) 
 t.test('run.ts reports an assertion that comes after the end of its file', async (t) => {
   const { code, stdout } = await run(['after', 'slow']);
   t.equal(code, 1);
-  t.match(stdout, /^after the last test of a file: .*\n[^]*later than the end/m);
+  t.match(stdout, /^after the last test of a file: .*\n[\s\S]*later than the end/m);
 });
 
 t.test('run.ts counts skips with their reason; under --strict an unlisted skip fails', async (t) => {

@@ -34,7 +34,7 @@ t.test('listen() polls more rarely after the fleet has grown, and then leaves no
   const add = () => db.acrossTenants((tx) => enqueue(tx, 'probe', { id: randomUUID() }));
   await eventually(() => connected.length === 1, 'the first connection');
   await add();
-  await eventually(() => ran === 1, 'a job');
+  await eventually(() => ran === 1, 'a job', 4);
   size = { living: 1000, idle: 1_000_000_000 };
   await eventually(() => connected.length === 2, 'polls at another interval', 60);
   t.not(connected[0]![0], connected[1]![0]);
@@ -44,7 +44,7 @@ t.test('listen() polls more rarely after the fleet has grown, and then leaves no
   t.equal(ran, 1, 'one of the others takes it');
   size = { living: 1000, idle: 1 };
   await add();
-  await eventually(() => ran === 3, 'both jobs');
+  await eventually(() => ran === 3, 'both jobs', 10);
   await queue.stop();
   const others = `select 1 from pg_stat_activity where datname = current_database() and application_name <> 'longhand-test'`;
   await eventually(async () => !(await db.direct(others)).length, 'the end of its connections');

@@ -44,7 +44,7 @@ async function main(): Promise<void> {
     const { resident, others, routes, least } = await routedModels(settings.LONGHAND_MODEL, byLanguage(settings), settings.LONGHAND_HOME);
     const { folder, name: model } = resident;
     const pool = await openPool({
-      models: { whisper: folder, diarization: join(SHIPPED_FOLDER, 'diarization') },
+      models: { whisper: folder, diarization: join(SHIPPED_FOLDER, 'diarization'), home: settings.LONGHAND_HOME },
       others: Object.fromEntries(others.map((other) => [other.name, other.folder])),
       routes: routes.size ? { resident: model, byLanguage: routes, least } : undefined,
       threads: settings.LONGHAND_THREADS,

@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { voiceGraph } from './build/diarization/embedding.ts';
 import { segmentationGraph } from './build/diarization/segmentation.ts';
@@ -6,6 +7,7 @@ import type { CpuVariant, Graph, Weights } from './build/graph/graph.ts';
 import { publishedWeights } from './build/graph/published.ts';
 import { toBytes } from './build/graph/write.ts';
 import { variantForCpu } from './cpu.ts';
+import { kept } from './kept.ts';
 
 /** The diarization models as ONNX files, in memory that threads share. */
 export interface DiarizationNetworks {
@@ -13,22 +15,46 @@ export interface DiarizationNetworks {
   voice: Uint8Array<SharedArrayBuffer>;
 }
 
+const BUILDERS = new URL('build/', import.meta.url); // the sources that determine the runtime form
+const FOLDERS = ['diarization', 'graph'];
+
 const made = new Map<string, Promise<DiarizationNetworks>>();
 
-/** Both models in their runtime form for this processor, from the published ones in a folder: 0.4 s, once per process. */
-export function diarizationNetworks(folder: string): Promise<DiarizationNetworks> {
+/**
+ * Both models in their runtime form for this processor, from the published ones in a folder: 0.4 s, once per process, or once for all if
+ * there is a state folder `home` to keep them in.
+ */
+export function diarizationNetworks(folder: string, home?: string): Promise<DiarizationNetworks> {
   let networks = made.get(folder);
   if (!networks) {
-    networks = make(folder);
+    networks = make(folder, home);
     made.set(folder, networks);
     networks.catch(() => made.delete(folder));
   }
   return networks;
 }
 
-async function make(folder: string): Promise<DiarizationNetworks> {
-  const segmentation = shared(await segmentationNetwork(join(folder, 'segmentation-3.0.onnx')));
-  return { segmentation, voice: shared(await voiceNetwork(join(folder, 'campplus-zh-en-common.onnx'))) };
+async function make(folder: string, home?: string): Promise<DiarizationNetworks> {
+  const network = async (name: string, convert: (path: string) => Promise<Uint8Array>) => {
+    const path = join(folder, name);
+    const make = () => convert(path);
+    return shared(home ? await kept(join(home, 'models', '.networks'), name, await keyOf(path), make) : await make());
+  };
+  return {
+    segmentation: await network('segmentation-3.0.onnx', segmentationNetwork),
+    voice: await network('campplus-zh-en-common.onnx', voiceNetwork),
+  };
+}
+
+/** Changes with the published model, the processor's variant and the sources of the conversion. */
+async function keyOf(path: string): Promise<string> {
+  const { size, mtimeMs } = await stat(path);
+  const hash = createHash('sha256').update(JSON.stringify([size, mtimeMs, variantForCpu()]));
+  for (const folder of FOLDERS) {
+    const names = (await readdir(new URL(folder, BUILDERS))).sort();
+    for (const name of names) hash.update(await readFile(new URL(`${folder}/${name}`, BUILDERS)));
+  }
+  return hash.digest('hex').slice(0, 16);
 }
 
 function shared(bytes: Uint8Array): Uint8Array<SharedArrayBuffer> {

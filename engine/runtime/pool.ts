@@ -16,8 +16,8 @@ import { type Device, silenceRuntime } from './session.ts';
 import type { Outcome, ThreadTask, WorkerData } from './worker.ts';
 
 export interface PoolOptions {
-  /** Folders of the ASR model and of the diarization models. */
-  models: { whisper: string; diarization: string };
+  /** Folders of the ASR model and of the diarization models, and the state folder that keeps their conversions, if any. */
+  models: { whisper: string; diarization: string; home?: string };
   /** Models for some languages, by name: their folders. Threads load them on demand. */
   others?: Readonly<Record<string, string>>;
   /** Which of them recognises what; absent: the resident model recognises everything. */
@@ -97,7 +97,7 @@ export async function openPool({
   const { threads, othersBytes } = memory;
   silenceRuntime();
   const closing = new Int32Array(new SharedArrayBuffer(8));
-  const diarization = await diarizationNetworks(models.diarization);
+  const diarization = await diarizationNetworks(models.diarization, models.home);
   const workerData: WorkerData = { whisper: models.whisper, descriptor, diarization, device, rows, closing, others, othersBytes };
   const piscina = new Piscina({
     filename: fileURLToPath(new URL('./worker.mjs', import.meta.url)),

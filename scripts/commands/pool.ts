@@ -20,7 +20,7 @@ export async function openLocalPool(settings: Settings): Promise<Pool> {
 export async function localModels(settings: Settings): Promise<Pick<PoolOptions, 'models' | 'others' | 'routes'>> {
   const { resident, others, routes, least } = await routedModels(settings.LONGHAND_MODEL, byLanguage(settings), settings.LONGHAND_HOME);
   return {
-    models: { whisper: resident.folder, diarization: path.join(SHIPPED_FOLDER, 'diarization') },
+    models: { whisper: resident.folder, diarization: path.join(SHIPPED_FOLDER, 'diarization'), home: settings.LONGHAND_HOME },
     others: Object.fromEntries(others.map(({ name, folder }) => [name, folder])),
     routes: routes.size ? { resident: resident.name, byLanguage: routes, least } : undefined,
   };

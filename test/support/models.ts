@@ -18,7 +18,7 @@ export const TINY = 'tiny';
 /** Folders of the shipped models in the variant for this CPU; conversions are stored under `home`. */
 export async function shippedModels(home: string): Promise<PoolOptions['models']> {
   shareFitted(home);
-  return { whisper: (await fittingModel('whisper-base', home)).folder, diarization: join(SHIPPED_FOLDER, 'diarization') };
+  return { whisper: (await fittingModel('whisper-base', home)).folder, diarization: join(SHIPPED_FOLDER, 'diarization'), home };
 }
 
 /** Lets a new state folder use models that other tests have converted for this CPU: a conversion takes 2 s of CPU time. */
@@ -26,9 +26,11 @@ export function shareFitted(home: string): void {
   const hash = createHash('sha256');
   for (const file of MAKERS) hash.update(readFileSync(file));
   const shared = join(sharedFolder(), `fitted-${hash.digest('hex').slice(0, 12)}`);
-  mkdirSync(shared, { recursive: true });
   mkdirSync(join(home, 'models'), { recursive: true, mode: 0o700 });
-  symlinkSync(shared, join(home, 'models', '.7bit'));
+  for (const kept of ['.7bit', '.networks']) {
+    mkdirSync(join(shared, kept), { recursive: true });
+    symlinkSync(join(shared, kept), join(home, 'models', kept));
+  }
 }
 
 /** Adds the tiny speech model to a new state folder. It is built once for all tests of this checkout, from its sources. */

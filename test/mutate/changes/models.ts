@@ -17,6 +17,9 @@ export const MODELS: Change[] = [
   ['models/published/eight-bit/masks.ts', 'kept.get(factor) ?? factor', 'factor', ['test/models/eight-bit.test.ts']],
   ['models/published/measured.ts', 'reference && tooFarOff(measured, reference)', 'false', ['test/models/converted.test.ts']],
   ['models/fit.ts', '|| Boolean(descriptor?.converted)', '', ['test/models/converted.test.ts']],
+  ['models/kept.ts', 'digest(content).equals(bytes!.subarray(0, DIGEST_BYTES))', 'true', ['test/models/kept.test.ts']],
+  ['models/kept.ts', '() => removeOthers(folder, name, file)', '() => {}', ['test/models/kept.test.ts']],
+  ['models/networks.ts', 'home ? await', '!home ? await', ['test/models/kept.test.ts']],
   ['models/recipes/ladder.ts', 'const LOSS = 4e-5;', 'const LOSS = 8e-5;', ['test/models/probe.test.ts']],
   [
     'models/build/whisper/probe.ts',

@@ -105,15 +105,22 @@ function bytesAsCharacters(): string[] {
 
 type Tensor = { shape: number[]; values: Float32Array };
 
-function tensorsOf({ mels, encoderLayers, decoderLayers, sentence }: Shape): Record<string, Tensor> {
+const made = new Map<string, Record<string, Tensor>>(); // by shape: many files of tests write the same ones
+
+function tensorsOf(shape: Shape): Record<string, Tensor> {
+  const key = JSON.stringify(shape);
+  const tensors = made.get(key) ?? makeTensors(shape);
+  made.set(key, tensors);
+  return tensors;
+}
+
+function makeTensors({ mels, encoderLayers, decoderLayers, sentence }: Shape): Record<string, Tensor> {
   const tensors: Record<string, Tensor> = {};
   let seed = 1;
   const add = (name: string, shape: number[], exponent: number, offset = 0) => {
     const mine = ++seed;
-    const values = Float32Array.from(
-      { length: shape.reduce((a, b) => a * b) },
-      (_, i) => offset + (Math.floor(noise(mine, i) * 255) - 127) * 2 ** exponent,
-    );
+    const values = new Float32Array(shape.reduce((a, b) => a * b));
+    for (let i = 0; i < values.length; i++) values[i] = offset + (Math.floor(noise(mine, i) * 255) - 127) * 2 ** exponent;
     tensors[`model.${name}`] = { shape, values };
   };
   const norm = (name: string) => {
@@ -183,7 +190,9 @@ function encode(values: Float32Array, dtype: Dtype): Buffer {
   if (dtype === 'F32') return Buffer.from(values.buffer);
   const bits = new Uint32Array(values.buffer);
   const half = (b: number) => ((b >>> 16) & 0x8000) | ((b & 0x7fffffff) === 0 ? 0 : ((b & 0x7fffffff) - 0x38000000) >>> 13);
-  return Buffer.from(Uint16Array.from(bits, (b) => (dtype === 'BF16' ? b >>> 16 : half(b))).buffer);
+  const short = new Uint16Array(bits.length);
+  for (let i = 0; i < bits.length; i++) short[i] = dtype === 'BF16' ? bits[i]! >>> 16 : half(bits[i]!);
+  return Buffer.from(short.buffer);
 }
 
 /** A number in [0, 1) from a seed and an index: the finaliser of MurmurHash3. */

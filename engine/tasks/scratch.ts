@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { chmod, chown, mkdir, readdir, rm, stat, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { LEASE } from '../../api/contract/limits.ts';
 
 /** Where an engine keeps decrypted recordings while it works on them. */
 export interface Scratch {
@@ -11,7 +12,10 @@ export interface Scratch {
   place(bytes: number): Promise<string>;
   /** Makes the file readable for the sandboxed decoder and no other user. */
   share(path: string): Promise<void>;
-  /** Removes folders of dead engines. `living` returns those of the given engines that may still run here. */
+  /**
+   * Removes folders of engines that have been dead since an earlier call, two heartbeats ago: if the database's clock jumps, all engines look
+   * dead until their next heartbeat. `living` returns those of the given engines that have recent heartbeats.
+   */
   clean(living: (ids: readonly string[]) => Promise<ReadonlySet<string>>): Promise<number>;
   close(): Promise<void>;
 }
@@ -19,18 +23,25 @@ export interface Scratch {
 const MEMORY = '/dev/shm';
 const SMALL = 256 * 1_048_576; // bytes
 const ROOM = 4; // required free space in tmpfs, as a multiple of the file's size
+const SUSPICION_MS = 2000 * LEASE.heartbeatSeconds;
 const NOBODY_UID = 65_534; // user id of the decoder if this process runs as root
 
 /**
  * Creates the private folders of an engine: one on disk ($TMPDIR, else under `home`) and one in tmpfs where available. The names include
  * the installation id, because several installations may share a machine and cannot see each other's engines.
  */
-export async function openScratch(installation: string, engineId: string, home: string): Promise<Scratch> {
+export async function openScratch(
+  installation: string,
+  engineId: string,
+  home: string,
+  now: () => number = () => performance.now(),
+): Promise<Scratch> {
   const prefix = `longhand-${installation.slice(0, 12)}-`;
   const disk = process.env.TMPDIR ? tmpdir() : join(home, 'scratch');
   const bases = [disk, ...((await writable(MEMORY)) ? [MEMORY] : [])];
   const own = (base: string) => join(base, `${prefix}${engineId}`);
   const asRoot = process.getuid?.() === 0;
+  const suspected = new Map<string, number>(); // engines that looked dead, since when
   const shared = new Map<string, boolean>(); // folders whose files the decoder can reach under its own user
   const make = async () => {
     for (const base of bases) {
@@ -56,9 +67,12 @@ export async function openScratch(installation: string, engineId: string, home: 
         for (const name of await readdir(base))
           if (name.startsWith(prefix) && name !== `${prefix}${engineId}`)
             others.push({ path: join(base, name), id: name.slice(prefix.length) });
-      if (!others.length) return 0;
-      const alive = await living([...new Set(others.map(({ id }) => id))]);
-      const dead = others.filter(({ id }) => !alive.has(id));
+      const ids = [...new Set(others.map(({ id }) => id))];
+      const alive = ids.length ? await living(ids) : new Set();
+      const lifeless = ids.filter((id) => !alive.has(id));
+      for (const id of suspected.keys()) if (!lifeless.includes(id)) suspected.delete(id);
+      for (const id of lifeless) if (!suspected.has(id)) suspected.set(id, now());
+      const dead = others.filter(({ id }) => now() - (suspected.get(id) ?? now()) >= SUSPICION_MS);
       for (const { path } of dead) await rm(path, { recursive: true, force: true });
       return dead.length;
     },

@@ -49,16 +49,27 @@ t.test(
   },
 );
 
-t.test('clean() removes folders left by dead engines of this installation, and nothing else', async (t) => {
+t.test('clean() removes folders left by engines that stay dead for two heartbeats, and nothing else', async (t) => {
   const home = t.testdir();
   const [own, living, dead] = [randomUUID(), randomUUID(), randomUUID()];
-  const scratch = await openScratch(installation, own, home);
+  let now = 0;
+  const scratch = await openScratch(installation, own, home, () => now);
   const base = dirname(scratch.folder);
   const name = (id: string, of = installation) => `longhand-${of.slice(0, 12)}-${id}`;
   const foreign = name(dead, randomUUID().replaceAll('-', ''));
   for (const folder of [name(living), name(dead), foreign, 'unrelated']) await mkdir(join(base, folder));
   await writeFile(join(base, name(dead), 'recording'), 'x');
-  t.equal(await scratch.clean(async (ids) => new Set(ids.filter((id) => id === living))), 1);
+  const clean = (at: number, alive: string[]) => {
+    now = at;
+    return scratch.clean(async (ids) => new Set(ids.filter((id) => alive.includes(id))));
+  };
+  t.equal(await clean(0, []), 0, 'a clock that jumps makes every engine look dead');
+  t.equal(await clean(15_000, [living]), 0);
+  t.equal(await clean(29_000, [living]), 0);
+  t.equal(await clean(31_000, [living]), 1);
   t.strictSame((await readdir(base)).sort(), [name(own), name(living), foreign, 'unrelated'].sort());
+  t.equal(await clean(60_000, []), 0, 'an engine that has lived since is not suspected from before');
+  t.equal(await clean(91_000, []), 1);
+  t.strictSame((await readdir(base)).sort(), [name(own), foreign, 'unrelated'].sort());
   await scratch.close();
 });

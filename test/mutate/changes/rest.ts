@@ -49,6 +49,8 @@ export const REST: Change[] = [
   ['engine/runtime/scheduler.ts', 'const UNITS_AHEAD = 2;', 'const UNITS_AHEAD = 8;'],
   ['engine/tasks/scratch.ts', 'const ROOM = 4;', 'const ROOM = 16;'],
   ['engine/tasks/scratch.ts', 'const SMALL = 256 *', 'const SMALL = 1024 *'],
+  ['engine/tasks/scratch.ts', '2000 * LEASE', '0 * LEASE'],
+  ['engine/tasks/scratch.ts', 'if (!lifeless.includes(id)) suspected.delete(id);', 'if (!id) suspected.delete(id);'],
   ['engine/transcript/attribute.ts', 'const MAX_TURN_DISTANCE_SECONDS = 0.5;', 'const MAX_TURN_DISTANCE_SECONDS = 0.15;'],
   ['engine/transcript/attribute.ts', 'const MIN_OWN_TURN_SHARE = 0.4;', 'const MIN_OWN_TURN_SHARE = 0.12;'],
   ['engine/transcript/attribute.ts', 'const MAX_WORD_GAP_SECONDS = 0.6;', 'const MAX_WORD_GAP_SECONDS = 0.18;'],

@@ -1,5 +1,5 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { rmdirSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { access, constants, mkdtemp, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -54,7 +54,7 @@ export async function confined(program: string, args: string[], input: string, l
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
-  rmdirSync(home); // the child has it as working directory already: nothing can be created in it, and a killed engine leaves nothing behind
+  rmSync(home, { recursive: true, force: true }); // the child has it as working directory already: nothing can be created in it, and a killed engine leaves nothing behind
   let complaints = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     complaints = (complaints + text).slice(0, MAX_STDERR_CHARACTERS);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { byLanguage } from '../api/contract/routing.ts';
 import { readSettings, type Settings } from '../api/contract/settings.ts';
-import { installationId, livingEngines, registerEngine } from '../db/jobs/engines.ts';
+import { installationId, registerEngine } from '../db/jobs/engines.ts';
 import { type Log, openLog } from '../db/ops/log.ts';
 import { pendingMigrations } from '../db/postgres/migrate.ts';
 import { type Db, openDb } from '../db/postgres/orm.ts';
@@ -81,7 +81,6 @@ async function work(settings: Settings, db: Db, pool: Pool, log: Log): Promise<v
       },
       counts: { finished: 0, failedDiarizations: 0, uncoveredSeconds: 0, recognised: {} },
     };
-    await scratch.clean((ids) => livingEngines(db, ids));
     const running = await runEngine(engine, facts);
     const queue = listen(
       {

@@ -38,7 +38,8 @@ async function make(folder: string, home?: string): Promise<DiarizationNetworks>
   const network = async (name: string, convert: (path: string) => Promise<Uint8Array>) => {
     const path = join(folder, name);
     const make = () => convert(path);
-    return shared(home ? await kept(join(home, 'models', '.networks'), name, await keyOf(path), make) : await make());
+    const fitting = `${variantForCpu()}-${name}`; // hosts with different processors may share the state folder
+    return shared(home ? await kept(join(home, 'models', '.networks'), fitting, await keyOf(path), make) : await make());
   };
   return {
     segmentation: await network('segmentation-3.0.onnx', segmentationNetwork),
@@ -46,10 +47,10 @@ async function make(folder: string, home?: string): Promise<DiarizationNetworks>
   };
 }
 
-/** Changes with the published model, the processor's variant and the sources of the conversion. */
+/** Changes with the published model and the sources of the conversion. */
 async function keyOf(path: string): Promise<string> {
   const { size, mtimeMs } = await stat(path);
-  const hash = createHash('sha256').update(JSON.stringify([size, mtimeMs, variantForCpu()]));
+  const hash = createHash('sha256').update(JSON.stringify([size, mtimeMs]));
   for (const folder of FOLDERS) {
     const names = (await readdir(new URL(folder, BUILDERS))).sort();
     for (const name of names) hash.update(await readFile(new URL(`${folder}/${name}`, BUILDERS)));

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { openClockWatch } from '../db/jobs/clock.ts';
 import type { Log } from '../db/ops/log.ts';
 import type { Db } from '../db/postgres/orm.ts';
 import type { Vault } from '../db/secrets/vault.ts';
@@ -41,8 +42,10 @@ const HOUSEKEEPING_MS = 60_000;
 
 /** The API on an open database, listening. */
 export async function startApp({ db, vault, spool, settings, log }: AppOptions): Promise<App> {
+  const clock = openClockWatch(db);
+  await clock.read();
   const services: Services = {
-    ...{ db, vault, spool, settings, log },
+    ...{ db, clock, vault, spool, settings, log },
     limits: settings.limits,
     metrics: openMetrics(),
     records: openRecords(db, vault),
@@ -74,7 +77,7 @@ export async function startApp({ db, vault, spool, settings, log }: AppOptions):
   });
   const stopBeating = keepAlive(services);
   const housekeeping = setInterval(() => {
-    Promise.all([sweepUploads(db), sendNotices(services)]).catch((error: unknown) =>
+    Promise.all([clock.read().then(() => sweepUploads(db, clock.latest())), sendNotices(services)]).catch((error: unknown) =>
       log.warn({ error }, 'cannot remove expired leases or send notices'),
     ); // the rest is tidied up once for the fleet, by an engine
   }, HOUSEKEEPING_MS);

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { ClockWatch } from '../../db/jobs/clock.ts';
 import type { Log } from '../../db/ops/log.ts';
 import type { Db } from '../../db/postgres/orm.ts';
 import type { Vault } from '../../db/secrets/vault.ts';
@@ -29,6 +30,8 @@ export interface Access {
 /** Created once by main.ts and passed to every handler. */
 export interface Services {
   db: Db;
+  /** Bounds what has expired, should the database's clock be set ahead. */
+  clock: ClockWatch;
   vault: Vault;
   spool: Spool;
   settings: Settings;

@@ -28,7 +28,9 @@ export async function withSlot<T>(
   context.uploadsInFlight.add(upload.id);
   context.metrics.uploads.inc();
   try {
-    await context.db.workspace(upload.actor.workspaceId, (tx) => takeSlot(tx, upload, context.nodeId, context.limits));
+    await context.db.workspace(upload.actor.workspaceId, (tx) =>
+      takeSlot(tx, upload, context.nodeId, context.limits, context.clock.latest()),
+    );
     return await work();
   } catch (error) {
     await releaseUpload(context, upload, claim).catch((failure: unknown) =>
@@ -43,13 +45,13 @@ export async function withSlot<T>(
 
 /** Claims the Idempotency-Key, if there is one. Throws 409 while another attempt holds it. */
 async function claimed(
-  { db, request, caller, nodeId }: Context,
+  { db, clock, request, caller, nodeId }: Context,
   upload: UploadRequest,
 ): Promise<IdempotencyClaim | { answer: Uploaded } | null> {
   const key = readIdempotencyKey(request);
   if (key === null) return null;
   const claim: IdempotencyClaim = { workspaceId: caller.workspaceId, key, token: randomUUID() };
-  const result = await db.workspace(caller.workspaceId, (tx) => claimKey(tx, claim, upload.id, nodeId));
+  const result = await db.workspace(caller.workspaceId, (tx) => claimKey(tx, claim, upload.id, nodeId, clock.latest()));
   if (result.state === 'done') return { answer: result.answer };
   if (result.state === 'busy') throw new ApiError('idempotency_conflict', { retryAfterSeconds: CONFLICT_SECONDS });
   return claim;

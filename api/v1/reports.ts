@@ -51,7 +51,7 @@ export const requestReport = route({
     'too_many_queued_reports',
   ],
   async handler(context) {
-    const { db, caller, params, limits } = context;
+    const { db, caller, params, limits, clock } = context;
     const given = await judgedLater(context);
     const reports = await db.workspace(caller.workspaceId, async (tx) => {
       const target = await reportTarget(tx, caller, params.id!);
@@ -61,7 +61,7 @@ export const requestReport = route({
       if (!slugs.length) throw invalid([{ field: 'reports', message: 'must name at least one template' }]);
       const { templates, missing } = await resolveTemplates(tx, caller, slugs);
       if (missing !== null) throw new ApiError('prompt_not_found', { detail: { slug: missing } });
-      return requestReports(tx, caller, target, templates, limits);
+      return requestReports(tx, caller, target, templates, limits, clock.latest());
     });
     return json(202, { reports });
   },

@@ -6,11 +6,45 @@ import type { Db } from '../postgres/orm.ts';
 
 const LONGEST_WAIT = 90; // seconds; longest back-off
 const LEEWAY = 5; // seconds
+const RENEWAL = LEASE.heartbeatSeconds + LEEWAY; // seconds within which all live processes renew their leases
 
 /** Seconds since 1970 by the database's clock. */
 export async function databaseSeconds(db: Db): Promise<number> {
   const [row] = await db.query<{ seconds: number }>('*', 'select extract(epoch from clock_timestamp())::float8 as seconds');
   return row!.seconds;
+}
+
+/** Compares the database's clock with this process's monotonic clock. */
+export interface ClockWatch {
+  /**
+   * Reads the database's clock. Returns by how many seconds it has been set ahead or, negative, back since the last reading: 0 up to
+   * 5 seconds, null at the first reading.
+   */
+  read(): Promise<number | null>;
+  /**
+   * Upper bound on the true time, seconds since 1970; null before the first reading. What expires only after it may belong to a live process:
+   * after the clock was set ahead, the bound follows when all of them have had time to renew their leases.
+   */
+  latest(): number | null;
+}
+
+/** `now`: seconds of the monotonic clock. */
+export function openClockWatch(db: Db, now = () => performance.now() / 1000): ClockWatch {
+  let known: number | null = null; // seconds ahead of the monotonic clock
+  let held = { offset: 0, until: Number.NEGATIVE_INFINITY };
+  return {
+    async read() {
+      const offset = (await databaseSeconds(db)) - now();
+      const change = known === null ? null : offset - known;
+      if (change !== null && change > LEEWAY) held = { offset: now() < held.until ? held.offset : known!, until: now() + RENEWAL };
+      known = offset;
+      return change === null || Math.abs(change) > LEEWAY ? change : 0;
+    },
+    latest() {
+      if (known === null) return null;
+      return now() + LEEWAY + (now() < held.until ? Math.min(held.offset, known) : known);
+    },
+  };
 }
 
 const AHEAD = {

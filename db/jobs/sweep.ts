@@ -136,9 +136,9 @@ const MANY = 5000; // rows per sweep, to limit the size of transactions
 const old = (table: string, age: string) =>
   `delete from ${table} where id in (select id from ${table} where created_at < now() - interval '${age}' order by created_at limit ${MANY})`;
 
-/** Removes expired rows: uploads and keys of dead API processes, counters, sign-ins, tokens, deliveries, previews. */
-export async function forgetExpired(db: Db): Promise<void> {
-  await sweepUploads(db);
+/** Removes expired rows: uploads and keys of dead API processes, counters, sign-ins, tokens, deliveries, previews. `latest`: see `ClockWatch`. */
+export async function forgetExpired(db: Db, latest: number | null = null): Promise<void> {
+  await sweepUploads(db, latest);
   await forgetPreviews(db);
   await forgetLayers(db);
   await forgetClients(db);

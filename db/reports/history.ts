@@ -29,6 +29,7 @@ export async function regenerateReport(
   target: ReportTarget,
   reportId: string,
   limits: Limits,
+  latest: number | null = null,
 ): Promise<ReportTicket> {
   const current = await tx.row<Current>(
     `select r.id, r.slug, r.status, r.name, r.template_id from reports r join reports named on named.slug = r.slug
@@ -47,7 +48,7 @@ export async function regenerateReport(
     actor.workspaceId,
     id,
   ]);
-  const [ticket] = await requestReports(tx, actor, target, [template], limits);
+  const [ticket] = await requestReports(tx, actor, target, [template], limits, latest);
   return ticket!;
 }
 

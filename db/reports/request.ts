@@ -127,7 +127,7 @@ export function reportTarget(tx: Tx, actor: Actor, id: string): Promise<ReportTa
 
 /**
  * Requests reports of a transcription, all or none; results are in the order of the templates. A report of the same slug that is queued,
- * being written or completed is returned and not counted. Throws `report_generation_limit`, else as `checkReportQuota`.
+ * being written or completed is returned and not counted. `latest`: see `ClockWatch`. Throws `report_generation_limit`, else as `checkReportQuota`.
  */
 export async function requestReports(
   tx: Tx,
@@ -135,6 +135,7 @@ export async function requestReports(
   target: ReportTarget,
   templates: readonly TemplateRef[],
   limits: Limits,
+  latest: number | null = null,
 ): Promise<ReportTicket[]> {
   const live = await tx.rows<ReportTicket>(
     `select r.id, r.slug, r.status from reports r
@@ -148,7 +149,7 @@ export async function requestReports(
     throw new ApiError('report_generation_limit', { retryAfterSeconds: NEVER_SECONDS });
   if (fresh.length) {
     await lockReports(tx, workspaceId);
-    await releaseExpiredSlots(tx, workspaceId);
+    await releaseExpiredSlots(tx, workspaceId, latest);
   }
   await checkReportQuota(tx, workspaceId, fresh.length, limits);
   const made = await insertReports(tx, { workspaceId, transcriptionId: target.id }, fresh);
@@ -171,12 +172,12 @@ export async function lockReports(tx: Tx, workspaceId: string): Promise<void> {
 /**
  * Ends the workspace's uploads in progress whose lease has expired, before the others are counted: an upload that resumes later cannot be
  * accepted beside those that took its slot. An upload whose heartbeat is being written at this moment still counts. The counter must be
- * locked.
+ * locked. `latest`: see `ClockWatch`.
  */
-export async function releaseExpiredSlots(tx: Tx, workspaceId: string): Promise<void> {
+export async function releaseExpiredSlots(tx: Tx, workspaceId: string, latest: number | null): Promise<void> {
   await tx.rows(
     `delete from upload_leases where workspace_id = ?::uuid and id in (select l.id from upload_leases l
-       where l.workspace_id = ?::uuid and l.lease_until < clock_timestamp() for update skip locked)`,
-    [workspaceId, workspaceId],
+       where l.workspace_id = ?::uuid and l.lease_until < least(clock_timestamp(), to_timestamp(?::float8)) for update skip locked)`,
+    [workspaceId, workspaceId, latest],
   );
 }

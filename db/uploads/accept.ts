@@ -37,13 +37,19 @@ const QUEUE_SECONDS = 30;
 
 /**
  * Takes an upload slot as a lease renewed by `beat`. Uploads of one workspace are counted serially across hosts, and those in progress
- * count as accepted. Throws 402, then 429, in the published order.
+ * count as accepted. `latest`: see `ClockWatch`. Throws 402, then 429, in the published order.
  */
-export async function takeSlot(tx: Tx, request: UploadRequest, nodeId: string, limits: Limits): Promise<void> {
+export async function takeSlot(
+  tx: Tx,
+  request: UploadRequest,
+  nodeId: string,
+  limits: Limits,
+  latest: number | null = null,
+): Promise<void> {
   const { workspaceId } = request.actor;
   if (request.templates.length) await lockReports(tx, workspaceId); // in the same order as `accept`
   await lockUploads(tx, workspaceId);
-  await releaseExpiredSlots(tx, workspaceId);
+  await releaseExpiredSlots(tx, workspaceId, latest);
   const use = await tx.row<{ solvent: boolean; own: number; inFlight: number; queued: number; today: number; midnight: number }>(
     `select
        (select w.balance_minutes > coalesce((select sum(r.minutes) from reservations r where r.workspace_id = w.id), 0)
@@ -194,12 +200,12 @@ function forJsonb(json: string): string {
   return json.replace(/"(?:[^"\\]|\\.)*"|(?<![\d.])0(?:\.0+)?[eE][+-]?\d+/g, (token) => (token[0] === '"' ? token : '0'));
 }
 
-/** Removes what has expired: slots of dead hosts, and idempotency keys after 24 hours. */
-export async function sweepUploads(db: Db): Promise<void> {
+/** Removes what has expired: slots of dead hosts, and idempotency keys after 24 hours. `latest`: see `ClockWatch`. */
+export async function sweepUploads(db: Db, latest: number | null = null): Promise<void> {
+  const dead = 'lease_until < least(now(), to_timestamp(?::float8))'; // now() can use an index, unlike clock_timestamp()
   await db.reserved(async (tx) => {
-    // now() can use an index, unlike clock_timestamp()
-    await tx.rows('delete from upload_leases where lease_until < now()');
-    await tx.rows('delete from idempotency_keys where answer is null and lease_until < now()');
+    await tx.rows(`delete from upload_leases where ${dead}`, [latest]);
+    await tx.rows(`delete from idempotency_keys where answer is null and ${dead}`, [latest]);
     await tx.rows('delete from idempotency_keys where answer is not null and expires_at < now()');
   });
 }

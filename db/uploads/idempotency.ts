@@ -14,17 +14,24 @@ export interface IdempotencyClaim {
 /** Result of claiming a key: claimed, already completed by an earlier attempt, or held by one in progress. */
 export type ClaimedKey = { state: 'mine' } | { state: 'done'; answer: Uploaded } | { state: 'busy' };
 
-/** Claims a key atomically: it is new, its 24 hours are over, or its holder's lease has expired. Times are the database's. */
-export async function claimKey(tx: Tx, claim: IdempotencyClaim, transcriptionId: string, nodeId: string): Promise<ClaimedKey> {
+/** Claims a key atomically: it is new, its 24 hours are over, or its holder's lease has expired. `latest`: see `ClockWatch`. */
+export async function claimKey(
+  tx: Tx,
+  claim: IdempotencyClaim,
+  transcriptionId: string,
+  nodeId: string,
+  latest: number | null = null,
+): Promise<ClaimedKey> {
   for (;;) {
     const mine = await tx.row(
       `insert into idempotency_keys as i (workspace_id, key, transcription_id, token, node_id, lease_until)
        values (?::uuid, ?, ?::uuid, ?::uuid, ?::uuid, clock_timestamp() + ? * interval '1 second')
        on conflict (workspace_id, key) do update set transcription_id = excluded.transcription_id, token = excluded.token,
          node_id = excluded.node_id, lease_until = excluded.lease_until, answer = null, expires_at = null
-       where case when i.answer is null then i.lease_until else i.expires_at end <= clock_timestamp()
+       where case when i.answer is null then i.lease_until <= least(clock_timestamp(), to_timestamp(?::float8))
+           else i.expires_at <= clock_timestamp() end
        returning i.key`,
-      [claim.workspaceId, claim.key, transcriptionId, claim.token, nodeId, LEASE.expirySeconds],
+      [claim.workspaceId, claim.key, transcriptionId, claim.token, nodeId, LEASE.expirySeconds, latest],
     );
     if (mine) return { state: 'mine' };
     const held = await tx.row<{ answer: Uploaded | null }>(

@@ -1,5 +1,5 @@
 import { sweepBuckets } from '../../db/access/rate-limits.ts';
-import { correctTimes, databaseSeconds, hasTimesAhead } from '../../db/jobs/clock.ts';
+import { type ClockWatch, correctTimes, hasTimesAhead, openClockWatch } from '../../db/jobs/clock.ts';
 import type { Media } from '../../db/jobs/complete.ts';
 import { buryDeadEngines } from '../../db/jobs/engines.ts';
 import { expiredMedia } from '../../db/jobs/kept.ts';
@@ -19,7 +19,6 @@ const LISTED = 10_000; // files per run: how many more the spool has must not ma
 const BATCH = 1000;
 const REMOVING_MS = 30_000; // of a sweep, which dead engines' work waits for
 const REMOVERS = 4; // at once
-const LEAP = 5; // seconds that the database's clock may advance beyond ours between two sweeps
 
 /** Cleans up after dead engines for the whole fleet: the engine whose heartbeat finds a task due runs it (db/jobs/fleet-tasks.ts). */
 export interface Sweeper {
@@ -31,14 +30,9 @@ export interface Sweeper {
 }
 
 export function openSweeper(engine: Engine): Sweeper {
-  const readClock = openClockWatch(engine);
+  const clock = openClockWatch(engine.db);
   const sweep = async () => {
-    const clock = await readClock();
-    if (clock)
-      await note(engine, 'times in the future, left by a clock that was set back', async () =>
-        clock.mend || (await hasTimesAhead(engine.db)) ? correctTimes(engine.db) : 0,
-      );
-    if (clock?.latest) await sweepDead(engine, clock.latest);
+    await note(engine, 'work of dead engines', () => sweepDead(engine, clock).then(() => 0));
     await note(engine, 'media of finished transcriptions', () => removeAll(engine, () => leftoverMedia(engine.db)));
     await note(engine, 'recordings past their term', () => removeAll(engine, () => expiredMedia(engine.db, engine.options.keepDays)));
     await note(engine, 'media of deleted transcriptions', () => removeDeleted(engine));
@@ -49,7 +43,7 @@ export function openSweeper(engine: Engine): Sweeper {
     await note(engine, 'permanently failed jobs', () => engine.db.acrossTenants(purgeFailedJobs));
     await note(engine, 'deleted workspaces', () => purgeLater(engine).then(() => 0));
     await note(engine, 'deliveries without a job', () => requeueDeliveries(engine.db));
-    await note(engine, 'expired rows', () => forgetExpired(engine.db).then(() => 0));
+    await note(engine, 'expired rows', () => forgetExpired(engine.db, clock.latest()).then(() => 0));
     await note(engine, 'rate limit buckets', () => sweepBuckets(engine.db).then(() => 0));
     await note(engine, 'search blocks with deleted transcripts', () => noteStale(engine.db).then(() => 0));
     await note(engine, 'changes that another database counted', () => settleForeignChanges(engine.db).then(() => 0));
@@ -77,37 +71,17 @@ function joined(work: () => Promise<void>) {
   };
 }
 
-/** Recovers work whose lease has expired. */
-async function sweepDead(engine: Engine, latest: () => number): Promise<void> {
+/** Recovers work whose lease has expired, unless the database's clock was set ahead: live engines then need some seconds to renew theirs. */
+async function sweepDead(engine: Engine, clock: ClockWatch): Promise<void> {
+  const leap = await clock.read();
+  await note(engine, 'times in the future, left by a clock that was set back', async () =>
+    leap === null || leap < 0 || (await hasTimesAhead(engine.db)) ? correctTimes(engine.db) : 0,
+  );
+  if (leap !== null && leap > 0)
+    return engine.log.warn({ seconds: Math.round(leap) }, 'the database clock jumped ahead; no engine is considered dead in this sweep');
   await note(engine, 'dead engines', async () => (await buryDeadEngines(engine.db)).length);
-  await note(engine, 'transcriptions of dead engines', async () => total(await reclaimTranscriptions(engine.db, latest())));
-  await note(engine, 'reports of dead engines', async () => total(await reclaimReports(engine.db, latest())));
-}
-
-interface Clock {
-  /** Upper bound on the true time; null: the clock has leapt ahead, and live engines need some seconds to renew their leases. */
-  latest: (() => number) | null;
-  /** The clock was set back, or this is the first check: stored times may lie in the future. */
-  mend: boolean;
-}
-
-/** Reads the database's clock for a sweep and compares it with this process's monotonic clock. Null if it cannot be read. */
-function openClockWatch(engine: Engine): () => Promise<Clock | null> {
-  let known: number | null = null; // seconds ahead of our monotonic clock
-  return async () => {
-    try {
-      const offset = (await databaseSeconds(engine.db)) - performance.now() / 1000;
-      const leap = offset - (known ?? offset);
-      const mend = known === null || leap < -LEAP;
-      known = offset;
-      if (leap <= LEAP) return { latest: () => offset + performance.now() / 1000 + LEAP, mend };
-      engine.log.warn({ seconds: Math.round(leap) }, 'the database clock jumped ahead; no engine is considered dead in this sweep');
-      return { latest: null, mend };
-    } catch (error) {
-      engine.log.warn({ error }, 'cannot read the database clock; trying again');
-      return null;
-    }
-  };
+  await note(engine, 'transcriptions of dead engines', async () => total(await reclaimTranscriptions(engine.db, clock.latest())));
+  await note(engine, 'reports of dead engines', async () => total(await reclaimReports(engine.db, clock.latest())));
 }
 
 /** Runs one step of the sweep; a failing step does not prevent the others. */

@@ -9,8 +9,10 @@ import { aftermath } from '../support/aftermath.ts';
 import { migratedCluster } from '../support/cluster.ts';
 import { conversation, excerpt, type TranscriptionRow } from '../support/engine.ts';
 import { TINY } from '../support/models.ts';
+import { connectRaw, head, type RawAnswer } from '../support/raw.ts';
 import { SEED, seeded } from '../support/seeded.ts';
-import { openService } from '../support/service.ts';
+import { eventually, openService } from '../support/service.ts';
+import { send, uploadHeaders } from '../support/uploads.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
 const { random } = seeded();
@@ -55,6 +57,16 @@ t.test(
     const workspaceId = await service.workspace({ concurrency: 1 });
     const engines = [await service.engine(), await service.engine()];
     const wav = await conversation(2);
+    const short = await excerpt();
+    const api = await service.api();
+    const sending = await beginUpload(api.url, service.key, short);
+    await eventually(() => service.spooled().length > 0, 'a file in the spool');
+    leap('+600s');
+    const beside = await send(api.url, service.key, uploadOf(short), '', short); // counts the uploads in progress of the workspace
+    const answer = await sending();
+    if (!t.strictSame([beside.status, answer.status], [201, 201], 'an upload in progress keeps its slot')) return;
+    for (const { json } of [beside, answer]) await service.until(json.uuid, ({ status }) => status === 'completed', 300);
+    leap('+0');
     const upload = (bytes: Buffer) => service.upload(workspaceId, bytes, { diarize: false });
     const retried = () =>
       engines.flatMap(({ output }) => output.stderr.split('\n').filter((line) => line.includes('failed; it will be retried')));
@@ -74,7 +86,7 @@ t.test(
       leap('+600s');
       await ended(ids[0]!);
       await begun(ids[1]!);
-      const waiting = await upload(await excerpt()); // its timestamps will be 10 minutes in the future
+      const waiting = await upload(short); // its timestamps will be 10 minutes in the future
       leap('+0');
       await ended(ids[1]!);
       await ended(waiting);
@@ -83,6 +95,19 @@ t.test(
     for (const engine of engines) t.equal(await engine.stop(), 0);
   },
 );
+
+const uploadOf = (wav: Buffer) => ({ 'Content-Length': wav.length, 'Content-Disposition': 'attachment; filename="call.wav"' });
+
+/** Sends all but the last byte of an upload; call the result to send it. */
+async function beginUpload(url: string, key: string, wav: Buffer): Promise<() => Promise<RawAnswer>> {
+  const connection = await connectRaw(url);
+  connection.write(head('POST', '/v1/transcriptions', uploadHeaders(key, uploadOf(wav))));
+  connection.write(wav.subarray(0, -1));
+  return async () => {
+    connection.write(wav.subarray(-1));
+    return connection.answer().finally(() => connection.end());
+  };
+}
 
 /** Starts a program with additional environment variables. */
 async function preloaded<T>(variables: Record<string, string>, begin: () => Promise<T>): Promise<T> {

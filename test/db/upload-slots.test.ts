@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { LIMITS } from '../../api/contract/limits.ts';
 import { reportTarget, requestReports } from '../../db/reports/request.ts';
-import { accept, recordIncomplete, releaseSlot, takeSlot, type UploadRequest } from '../../db/uploads/accept.ts';
+import { accept, recordIncomplete, releaseSlot, sweepUploads, takeSlot, type UploadRequest } from '../../db/uploads/accept.ts';
+import { claimKey, keepAnswer } from '../../db/uploads/idempotency.ts';
 import { tokenOf } from '../support/actors.ts';
 import { testDatabase } from '../support/database.ts';
 import { seeded } from '../support/seeded.ts';
@@ -49,6 +50,29 @@ t.test('accept() rejects an upload whose report quota was used by another reques
   );
   t.equal(made.length, 1);
   await t.rejects(accepted(late), { code: 'service_unavailable' });
+});
+
+t.test('no upload in progress loses its slot or its key when the clock is set ahead by more than a lease', async (t) => {
+  const workspace = await bench.workspace();
+  const alive = await silent(workspace); // as it looks after the leap
+  const before = Date.now() / 1000 - 300;
+  const key = { workspaceId: workspace, key: 'leap', token: randomUUID() };
+  await db.workspace(workspace, (tx) => claimKey(tx, key, alive.id, randomUUID()));
+  await db.query('*', `update idempotency_keys set lease_until = clock_timestamp() - interval '1 second' where key = 'leap'`);
+  const retry = { ...key, token: randomUUID() };
+  t.strictSame(await db.workspace(workspace, (tx) => claimKey(tx, retry, randomUUID(), randomUUID(), before)), { state: 'busy' });
+  const other = requestOf(workspace, null, chance);
+  const take = (latest: number | null) => db.workspace(workspace, (tx) => takeSlot(tx, other, randomUUID(), caps, latest));
+  await t.rejects(take(before), { code: 'too_many_concurrent_uploads' });
+  const viewer = tokenOf({ workspaceId: workspace, id: randomUUID() });
+  const id = await bench.transcription(workspace);
+  const report = db.workspace(workspace, async (tx) =>
+    requestReports(tx, viewer, (await reportTarget(tx, viewer, id))!, [TASKS], caps, before),
+  );
+  await t.rejects(report, { code: 'daily_reports_quota_exceeded' }, 'its report still counts');
+  await sweepUploads(db, before);
+  t.equal((await accepted(alive)).length, 1);
+  t.ok(await db.workspace(workspace, (tx) => keepAnswer(tx, key, { uuid: alive.id, status: 'queued', reports: [] })));
 });
 
 t.test('takeSlot() counts an interrupted upload towards the daily limit, because its record stays', async (t) => {

@@ -10,13 +10,13 @@ import { page } from '../page.ts';
 export const regenerate = page({
   method: 'POST',
   path: '/transcriptions/{id}/reports/{report_id}/regenerate',
-  async handler({ db, params, limits }, actor) {
+  async handler({ db, params, limits, clock }, actor) {
     requireScope(actor, 'reports:write', 'reports_scope_required');
     const ticket = await db.workspace(actor.workspaceId, async (tx) => {
       const target = await reportTarget(tx, actor, params.id!);
       if (!target) throw notFound();
       if (target.status !== 'completed') throw new ApiError('transcription_not_completed', { retryAfterSeconds: 10 });
-      return regenerateReport(tx, actor, target, params.report_id!, limits);
+      return regenerateReport(tx, actor, target, params.report_id!, limits, clock.latest());
     });
     return json(202, ticket);
   },

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { type ClaimedTranscription, claimNext } from '../../../db/jobs/claim.ts';
-import { correctTimes, databaseSeconds, hasTimesAhead } from '../../../db/jobs/clock.ts';
+import { correctTimes, databaseSeconds, hasTimesAhead, openClockWatch } from '../../../db/jobs/clock.ts';
 import { registerEngine } from '../../../db/jobs/engines.ts';
 import { testDatabase } from '../../support/database.ts';
 import { engineFacts, openBench } from '../../support/work.ts';
@@ -15,6 +15,40 @@ t.test('databaseSeconds() returns the time of the database', async (t) => {
   ]);
   t.ok(row!.near);
 });
+
+t.test(
+  'openClockWatch() bounds the true time until all processes have had time to renew their leases, if the clock is set ahead',
+  async (t) => {
+    let [monotonic, set] = [100, 0]; // the second: by how many seconds the clock was set
+    const timeless = { query: async () => [{ seconds: 5000 + monotonic + set }] } as unknown as typeof db;
+    const watch = openClockWatch(timeless, () => monotonic);
+    t.equal(watch.latest(), null, 'before the first reading');
+    t.equal(await watch.read(), null);
+    t.equal(watch.latest(), 5105);
+    monotonic = 160;
+    t.equal(watch.latest(), 5165, 'advances without a reading');
+    set = 4;
+    t.equal(await watch.read(), 0, 'within the leeway');
+    set += 600;
+    t.equal(watch.latest(), 5169, 'not yet noticed');
+    t.equal(await watch.read(), 600);
+    t.equal(watch.latest(), 5169);
+    monotonic += 15;
+    t.equal(await watch.read(), 0);
+    t.equal(watch.latest(), 5184, 'a second reading does not end the wait');
+    set += 300;
+    t.equal(await watch.read(), 300);
+    monotonic += 10;
+    t.equal(watch.latest(), 5194, 'a second leap prolongs it');
+    monotonic += 11;
+    t.equal(watch.latest(), 5205 + 900, 'all have renewed their leases');
+    set += 60;
+    t.equal(await watch.read(), 60);
+    set -= 1000;
+    t.equal(await watch.read(), -1000);
+    t.equal(watch.latest(), 5165, 'a clock that was set back is followed at once');
+  },
+);
 
 t.test('correctTimes() corrects timestamps left in the future when the clock was set back by ten minutes, and nothing else', async (t) => {
   const workspace = await bench.workspace({ concurrency: 1 });

@@ -8,6 +8,8 @@ const RETRY = ['test/api/conformance/part4-1-retry.test.ts'];
 const POLICIES = ['test/db/postgres/policies.test.ts'];
 const CLAIM = ['test/db/jobs/claim.test.ts'];
 const SWEEP = ['test/db/jobs/sweep.test.ts'];
+const CLOCK = ['test/db/jobs/clock.test.ts'];
+const SLOTS = ['test/db/upload-slots.test.ts'];
 
 /** Options of uploads, queue, minutes, retention, back-off and policies. */
 export const WORK: Change[] = [
@@ -52,6 +54,28 @@ export const WORK: Change[] = [
     't.created_at < now() - greatest(w.retention_days, ?::int)',
     SWEEP,
   ],
+  ['db/jobs/clock.ts', 'until: now() + RENEWAL', 'until: now()', CLOCK],
+  ['db/jobs/clock.ts', 'now() < held.until ? held.offset : known!', 'known!', CLOCK],
+  ['db/jobs/clock.ts', 'Math.min(held.offset, known)', 'held.offset', CLOCK],
+  [
+    'db/reports/request.ts',
+    'l.lease_until < least(clock_timestamp(), to_timestamp(?::float8))',
+    'l.lease_until < greatest(clock_timestamp(), to_timestamp(?::float8))',
+    SLOTS,
+  ],
+  [
+    'db/uploads/accept.ts',
+    'lease_until < least(now(), to_timestamp(?::float8))',
+    'lease_until < greatest(now(), to_timestamp(?::float8))',
+    SLOTS,
+  ],
+  [
+    'db/uploads/idempotency.ts',
+    'least(clock_timestamp(), to_timestamp(?::float8))',
+    'greatest(clock_timestamp(), to_timestamp(?::float8))',
+    SLOTS,
+  ],
+  ['api/upload/upload.ts', 'context.limits, context.clock.latest()', 'context.limits', ['test/crash/leap.test.ts']],
   ['db/jobs/sweep.ts', 'const poison = deaths + 1 >= LEASE.engineDeaths;', 'const poison = deaths >= LEASE.engineDeaths;', SWEEP],
   ['db/jobs/sweep.ts', "row.status in ('queued', 'processing')`", "row.status in ('processing')`", SWEEP],
   [
@@ -81,7 +105,7 @@ export const WORK: Change[] = [
     'db/uploads/idempotency.ts',
     "i.key = ? and i.token = ?::uuid and i.answer is null', [",
     "i.key = ? and i.answer is null and ?::uuid is not null', [",
-    PROTOCOL,
+    RETRY,
   ],
   ['db/webhooks/outbox.ts', "const HELD = '2 minutes';", "const HELD = '0 minutes';"],
   ['db/webhooks/outbox.ts', 'if (active) await enqueueDelivery(', 'await enqueueDelivery('],

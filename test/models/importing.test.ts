@@ -144,6 +144,20 @@ t.test('importModel() keeps a faster form only if it gets one word in 400 more w
   t.equal(measured, 4);
 });
 
+t.test('importModel() measures all faster changes together first, and nothing else if they cost no accuracy', async (t) => {
+  const seen: string[] = [];
+  const measure = async (folder: string) => {
+    const { variant, recipe } = readWhisper(folder);
+    seen.push(`${variant} ${recipe.hop} ${recipe.pooledLayers.length}`);
+    return found(0.05, 0.9, recipe.hop === 176 ? 12 : 10);
+  };
+  const folder = checkpoint();
+  changeJson(folder, 'generation_config.json', (given: object) => ({ ...given, alignment_heads: [[1, 0]] }));
+  const { folder: made } = await importModel(folder, { home: t.testdir(), name: 'all', variant: 'int8', measure });
+  t.strictSame(seen, ['int8 160 0', 'float32 160 0', 'int8 176 1']);
+  t.match(readWhisper(made).recipe, { hop: 176, pooledLayers: [0] });
+});
+
 t.test('importModel() makes heads coarse that a probe of the encoder found to lose little', async (t) => {
   const probed: [network: boolean, hop: number][] = [];
   const probe = async (network: string, hop: number) => {

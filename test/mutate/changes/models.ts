@@ -2,6 +2,8 @@ import type { Change } from './change.ts';
 
 /** Models: import, conversion, CTC and transducer families. */
 export const MODELS: Change[] = [
+  ['models/importing.ts', 'if (together || rejected', 'if (rejected'],
+  ['models/importing.ts', 'kept === changes.length - 1 && kept === i', 'false'],
   ['models/published/eight-bit/layers.ts', '|| file.uses.get(matrix.name) !== 1', '', ['test/models/eight-bit.test.ts']],
   ['models/published/eight-bit/layers.ts', "number('group', 1) === 1 && ", '', ['test/models/eight-bit.test.ts']],
   ['models/published/eight-bit/layers.ts', "byOutput: number('transB', 0) === 1", 'byOutput: false', ['test/models/eight-bit.test.ts']],

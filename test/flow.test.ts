@@ -13,7 +13,7 @@ const REFERENCE = [
   'well the best on it is that i have a squire now that is as good as a knight',
 ];
 const FEW_ERRORS = 0.15; // share of the words
-const DONE_MS = 180_000;
+const DONE_MS = 600_000;
 
 const folder = t.testdir({ media: {} });
 const home = path.join(folder, 'home');

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
-import type tap from 'tap';
+import type { Test } from 'tap';
 import { type TestApi, testApi } from './client.ts';
+import { ANY_CHARACTER } from './property.ts';
 import { connectRaw, head, type RawAnswer } from './raw.ts';
 import { SEED } from './seeded.ts';
 import type { Person } from './world.ts';
@@ -31,7 +32,7 @@ interface Asserts {
   equal(found: unknown, wanted: unknown): unknown;
 }
 
-export async function openTarget(t: typeof tap): Promise<Target> {
+export async function openTarget(t: Test): Promise<Target> {
   t.comment(`SEED=${SEED}`);
   const api = await testApi(t);
   const workspace = await api.world.workspace({ minutes: 1e9 });
@@ -153,7 +154,7 @@ export const odd = fc.oneof(
     weight: 3,
     arbitrary: fc.array(fc.oneof(fc.constantFrom(...ODD), fc.string({ maxLength: 6 })), { maxLength: 10 }).map((parts) => parts.join('')),
   },
-  { weight: 2, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
+  { weight: 2, arbitrary: fc.string({ unit: ANY_CHARACTER, maxLength: 40 }) },
   {
     weight: 1,
     arbitrary: fc

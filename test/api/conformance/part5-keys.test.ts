@@ -162,9 +162,10 @@ t.test('a flood of bad keys from one address is refused before any query, while 
   const member = await flooded.world.member(await flooded.world.workspace(), { role: 'owner' });
   const { key: known } = await flooded.world.key(member);
   t.equal((await flooded.call(known, 'GET', '/v1/workspace')).status, 200);
-  let refused = await flooded.call('nonsense', 'GET', '/v1/workspace');
+  const guess = () => flooded.call('nonsense', 'GET', '/v1/workspace');
+  let refused = await guess();
   for (let tries = 0; tries < 2_000 && refused.status === 401; tries += 50)
-    [refused] = (await Promise.all(Array.from({ length: 50 }, () => flooded.call('nonsense', 'GET', '/v1/workspace')))) as [typeof refused];
+    refused = (await Promise.all(Array.from({ length: 50 }, guess))).find(({ status }) => status !== 401) ?? refused; // the first may pass again
   t.match(refused, provokes('GET /workspace', 429, 'rate_limit_exceeded'));
   t.match(refused.headers['retry-after'], /^[1-9]\d*$/);
   t.equal((await flooded.call(known, 'GET', '/v1/workspace')).status, 200);

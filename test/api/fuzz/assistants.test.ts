@@ -105,6 +105,7 @@ t.test('hostile OAuth parameters get well-formed refusals', async (t) => {
 });
 
 t.test('NUL in an OAuth parameter is refused, however it is sent', async (t) => {
+  const { api, exchange } = await openTarget(t); // above, this address may have sent too many invalid requests
   const uri = 'http://127.0.0.1:9/cb';
   const { json: client } = await api.call('', 'POST', '/oauth/register', { body: { client_name: 'x', redirect_uris: [uri] } });
   const form = { 'Content-Type': 'application/x-www-form-urlencoded' };

@@ -97,7 +97,7 @@ export function recordCosts(outcomes: readonly { file: string; seconds: number; 
 }
 
 /** Numbers of cases of `npm run test:long` in tests that read them from the environment: 5 to 40 times those of `npm test`. */
-export const LONG = { ROUNDS: '5', RUNS: '2000', SCHEDULES: '800', LAYOUTS: '800' };
+export const LONG = { ROUNDS: '5', RUNS: '2000', SCHEDULES: '800', LAYOUTS: '800', TEST_PATIENCE_MS: '14400000' };
 
 /** Whether a test file reads the number of its cases from the environment, directly or through test/support. */
 export function isLong(text: string): boolean {

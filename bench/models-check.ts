@@ -21,24 +21,26 @@ export const SECONDS = 170;
 const NOISE = 10; // seconds
 const TELLING = 5; // words of a clip whose confidence counts
 
-interface CheckOptions {
+export interface CheckOptions {
+  /** Folder of the diarization models. */
   diarization: string;
   threads?: number;
-  onProgress?: (fraction: number) => void;
+  /** Time limit. Default: SECONDS. */
+  seconds?: number;
 }
 
 /**
  * The self-check: the accuracy of a built model on clips in several languages and on noise, its speed with all threads in use, and its memory
  * use.
  */
-export async function checkModel(folder: string, { diarization, threads, onProgress }: CheckOptions): Promise<Measured> {
+export async function checkModel(folder: string, { diarization, threads, seconds: limit = SECONDS }: CheckOptions): Promise<Measured> {
   const before = process.memoryUsage.rss();
   const pool = await openPool({ models: { whisper: folder, diarization }, threads });
-  const end = performance.now() + 1000 * SECONDS;
+  const end = performance.now() + 1000 * limit;
   const known = languagesOf(readDescriptor(folder));
   const list = clipsFor(known);
   try {
-    const { result: heard, seconds } = await timed(() => hearAll(list, pool, end, (count) => onProgress?.(count / (list.length + 1))));
+    const { result: heard, seconds } = await timed(() => hearAll(list, pool, end));
     const clips = heard.filter(({ clip }) => known.includes(clip.language));
     const sum = (of: (heard: Heard) => number) => heard.reduce((total, each) => total + of(each), 0);
     const sumOfWords = (of: (word: Word) => number) => sum(({ words }) => words.reduce((total, word) => total + of(word), 0));
@@ -78,10 +80,9 @@ interface Heard {
  * Transcribes clips, as many at once as keep all threads busy. Clips not started at `end`, by `performance.now()`, are left out: the result
  * is the beginning of the list.
  */
-async function hearAll(list: readonly Clip[], pool: Pool, end: number, onProgress: (count: number) => void): Promise<Heard[]> {
+async function hearAll(list: readonly Clip[], pool: Pool, end: number): Promise<Heard[]> {
   const heard: Heard[] = [];
   const waiting = [...list.entries()];
-  let count = 0;
   const work = async () => {
     for (let next = waiting.shift(); next && performance.now() < end; next = waiting.shift()) {
       const [i, clip] = next;
@@ -90,7 +91,6 @@ async function hearAll(list: readonly Clip[], pool: Pool, end: number, onProgres
       const { reference, ...found } = countErrors(unitsOf(clip.transcript, clip.language), unitsOf(text, clip.language));
       const errors = { words: reference, errors: found.substituted + found.deleted + found.inserted };
       heard[i] = { clip, words: segments.flatMap((segment) => segment.words), errors, audioSeconds: durationSeconds };
-      onProgress(++count);
     }
   };
   await Promise.all(Array.from({ length: pool.concurrency }, work));

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { Settings } from '../../api/contract/settings.ts';
-import { checkModel, SECONDS } from '../../bench/models-check.ts';
+import { SECONDS } from '../../bench/models-check.ts';
+import { checkModelApart } from '../../bench/models-check-apart.ts';
 import { probeHeads } from '../../bench/models-probe.ts';
 import { BUSY_HOUR, size } from '../../bench/sizing.ts';
 import { readMachine, threadsFor } from '../../engine/runtime/machine.ts';
@@ -19,9 +20,10 @@ const GIB = 2 ** 30;
 const MEAN_MINUTES = 10; // assumed length of a recording
 const NONE = 'not measured';
 
-/** The self-check with the configured number of threads. */
+/** The self-check with the configured number of threads, each in a process of its own. */
 export function measureHere(settings: Settings): Measure {
-  return (folder) => checkModel(folder, { diarization: path.join(SHIPPED_FOLDER, 'diarization'), threads: settings.LONGHAND_THREADS });
+  const options = { diarization: path.join(SHIPPED_FOLDER, 'diarization'), threads: settings.LONGHAND_THREADS };
+  return (folder) => checkModelApart(folder, options);
 }
 
 /** Measures attention heads with the configured number of threads. */

@@ -51,8 +51,9 @@ export async function comparePrograms(reference: Peer, others: readonly Peer[], 
   for (let i = 0; i < ORDERS; i++) {
     const order = await makeOrder(i, folder, options);
     const run = async (program: Peer, tally: Tally, counted = true) => {
-      options.log(`${program.name}, order ${i + 1} of ${ORDERS}`);
-      return tally.add(order, await program.run(order.path, 'en'), counted);
+      const time = tally.add(order, await program.run(order.path, 'en'), counted);
+      options.log(`${program.name}, order ${i + 1} of ${ORDERS}: ${time.toFixed(2)} min/h`);
+      return time;
     };
     let before = await run(reference, own);
     for (const [p, program] of others.entries()) {

@@ -7,6 +7,7 @@ import { requantise } from './build/graph/requantise.ts';
 import { bestInstalled } from './choose.ts';
 import { hasByteDotProduct } from './cpu.ts';
 import { DESCRIPTOR, type Descriptor, readDescriptor, writeDescriptor } from './descriptor.ts';
+import { PARTIAL, removeAbandoned } from './kept.ts';
 import { manifestOf } from './manifest.ts';
 import { findModel, type Model } from './store.ts';
 import { describe } from './verify.ts';
@@ -14,7 +15,6 @@ import { describe } from './verify.ts';
 /** The best installed model that was checked on this machine. */
 const AUTO = 'auto';
 const ENCODER = 'encoder.onnx';
-const PARTIAL = '.partial'; // unfinished, perhaps still being written by another process
 
 /**
  * Finds an ASR model as `findModel` does, in a form suited to this CPU: where 8-bit products saturate, an int8 model is converted once to
@@ -43,6 +43,7 @@ async function convert(model: Model, folder: string, source: string): Promise<vo
   const partial = `${folder}.${randomUUID()}${PARTIAL}`;
   const descriptor = readDescriptor(model.folder);
   const peakConstants = descriptor.architecture === 'whisper' ? descriptor.crossAttention.peakConstants : [];
+  await removeAbandoned(dirname(folder));
   try {
     await mkdir(partial, { recursive: true });
     for (const { name } of model.files) {

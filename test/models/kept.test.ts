@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { kept } from '../../models/kept.ts';
@@ -30,6 +30,14 @@ t.test('kept() replaces the file when the key changes, and spares other names an
   await kept(folder, 'network', 'k1', maker('first').make);
   t.equal(String(await kept(folder, 'network', 'k2', maker('second').make)), 'second');
   t.strictSame(readdirSync(folder).sort(), ['network-k1.x.partial', 'network-k2', 'other-k1']);
+});
+
+t.test('kept() removes what killed processes left unfinished an hour ago', async (t) => {
+  const folder = t.testdir({ 'network-k0.x.partial': '', 'other-k0.y.partial': { 'encoder.onnx': '' }, 'network-k0.z.partial': '' });
+  const hourAgo = Date.now() / 1000 - 3700;
+  for (const name of ['network-k0.x.partial', 'other-k0.y.partial']) utimesSync(join(folder, name), hourAgo, hourAgo);
+  await kept(folder, 'network', 'k1', maker('bytes').make);
+  t.strictSame(readdirSync(folder).sort(), ['network-k0.z.partial', 'network-k1']);
 });
 
 t.test('kept() makes damaged bytes again: cut short, empty, or with a bit changed', async (t) => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import t from 'tap';
@@ -96,6 +96,9 @@ t.test('fittingModel() returns the model itself where int8 products do not satur
 
 t.test('fittingModel() returns the same model to concurrent callers, built from the current original', async (t) => {
   const home = t.testdir();
+  const abandoned = join(home, 'models', '.7bit', 'tiny', 'x.partial'); // by a process that was killed an hour ago
+  mkdirSync(abandoned, { recursive: true });
+  utimesSync(abandoned, Date.now() / 1000 - 3700, Date.now() / 1000 - 3700);
   const before: string[] = [];
   for (const shape of [SHAPES.plain!, SHAPES.other!]) {
     const original = join(home, `checkpoint-${before.length}`);

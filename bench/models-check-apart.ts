@@ -24,9 +24,13 @@ export function checkModelApart(folder: string, options: CheckOptions): Promise<
     child.once('error', reject);
     child.once('close', (code, signal) => {
       if (found && 'measured' in found) resolve(found.measured);
-      else reject(new Error(found?.error ?? `The self-check of ${folder} ended with ${signal ?? `code ${code}`}: ${REMEDY}`));
+      else
+        reject(
+          new Error(found?.error ?? `The self-check of ${folder} ended with ${signal ?? `code ${code}`}: ${signal ? MEMORY : REASON}`),
+        );
     });
   });
 }
 
-const REMEDY = 'the model probably needs more memory than is free. Close other programs, or set LONGHAND_THREADS to fewer threads';
+const MEMORY = 'the model probably needs more memory than is free. Close other programs, or set LONGHAND_THREADS to fewer threads';
+const REASON = 'see the lines above';

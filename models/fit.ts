@@ -7,7 +7,8 @@ import { requantise } from './build/graph/requantise.ts';
 import { bestInstalled } from './choose.ts';
 import { hasByteDotProduct } from './cpu.ts';
 import { DESCRIPTOR, type Descriptor, readDescriptor, writeDescriptor } from './descriptor.ts';
-import { PARTIAL, removeAbandoned } from './kept.ts';
+import { PARTIAL } from './install.ts';
+import { removeUnfinished } from './kept.ts';
 import { manifestOf } from './manifest.ts';
 import { findModel, type Model } from './store.ts';
 import { describe } from './verify.ts';
@@ -43,7 +44,7 @@ async function convert(model: Model, folder: string, source: string): Promise<vo
   const partial = `${folder}.${randomUUID()}${PARTIAL}`;
   const descriptor = readDescriptor(model.folder);
   const peakConstants = descriptor.architecture === 'whisper' ? descriptor.crossAttention.peakConstants : [];
-  await removeAbandoned(dirname(folder));
+  await removeUnfinished(dirname(folder));
   try {
     await mkdir(partial, { recursive: true });
     for (const { name } of model.files) {

@@ -160,12 +160,12 @@ async function faster(
     if (kept) fastest = last;
     return kept;
   };
-  const together = changes.length > 0 && (await isKept(Object.assign({}, safe.recipe, ...changes)));
-  let kept = 0;
+  if (changes.length && (await isKept(Object.assign({}, safe.recipe, ...changes)))) return { fastest, last };
+  let allKept = true;
   for (const [i, change] of changes.entries()) {
-    const rejected = kept === changes.length - 1 && kept === i; // with this one it would be all changes again
-    if (together || rejected || performance.now() > end) break;
-    if (await isKept({ ...fastest.recipe, ...change })) kept++;
+    const isAll = allKept && i === changes.length - 1; // rejected above
+    if (isAll || performance.now() > end) break;
+    allKept = (await isKept({ ...fastest.recipe, ...change })) && allKept;
   }
   return { fastest, last };
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { manifestOf } from './manifest.ts';
 import type { Model } from './store.ts';
 
-/** Suffix of a model being built; never listed. */
+/** Suffix of files and folders being written, perhaps by another process; never listed. */
 export const PARTIAL = '.partial';
 
 /** Installs the folder that `make` writes as a model of this name. It appears atomically; a failure leaves no files. */

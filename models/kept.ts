@@ -1,11 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PARTIAL } from './install.ts';
 
 const DIGEST = 'sha256';
 const DIGEST_BYTES = 32; // before the content of a file: a damaged one is made again
-/** Suffix of what is unfinished, perhaps still being written by another process. */
-export const PARTIAL = '.partial';
 const ABANDONED_MS = 3_600_000; // since it was last written to: its process was killed
 
 /**
@@ -35,7 +34,7 @@ async function read(path: string): Promise<Uint8Array | null> {
 async function write(folder: string, file: string, content: Uint8Array): Promise<void> {
   const partial = join(folder, `${file}.${randomUUID()}${PARTIAL}`);
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  await removeAbandoned(folder);
+  await removeUnfinished(folder);
   try {
     await writeFile(partial, [digest(content), content], { mode: 0o600 });
     await rename(partial, join(folder, file));
@@ -45,7 +44,7 @@ async function write(folder: string, file: string, content: Uint8Array): Promise
 }
 
 /** Removes what processes that were killed left unfinished in a folder. Never rejects. */
-export async function removeAbandoned(folder: string): Promise<void> {
+export async function removeUnfinished(folder: string): Promise<void> {
   const entries = await readdir(folder).catch(() => []);
   const partials = entries.filter((entry) => entry.endsWith(PARTIAL)).map((entry) => join(folder, entry));
   const removed = partials.map(async (path) => {

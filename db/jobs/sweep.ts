@@ -137,7 +137,7 @@ const old = (table: string, age: string) =>
   `delete from ${table} where id in (select id from ${table} where created_at < now() - interval '${age}' order by created_at limit ${MANY})`;
 
 /** Removes expired rows: uploads and keys of dead API processes, counters, sign-ins, tokens, deliveries, previews. `latest`: see `ClockWatch`. */
-export async function forgetExpired(db: Db, latest: number | null = null): Promise<void> {
+export async function forgetExpired(db: Db, latest: number | null): Promise<void> {
   await sweepUploads(db, latest);
   await forgetPreviews(db);
   await forgetLayers(db);

@@ -29,7 +29,7 @@ export async function regenerateReport(
   target: ReportTarget,
   reportId: string,
   limits: Limits,
-  latest: number | null = null,
+  latest: number | null,
 ): Promise<ReportTicket> {
   const current = await tx.row<Current>(
     `select r.id, r.slug, r.status, r.name, r.template_id from reports r join reports named on named.slug = r.slug

@@ -135,7 +135,7 @@ export async function requestReports(
   target: ReportTarget,
   templates: readonly TemplateRef[],
   limits: Limits,
-  latest: number | null = null,
+  latest: number | null,
 ): Promise<ReportTicket[]> {
   const live = await tx.rows<ReportTicket>(
     `select r.id, r.slug, r.status from reports r

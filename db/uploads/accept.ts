@@ -39,13 +39,7 @@ const QUEUE_SECONDS = 30;
  * Takes an upload slot as a lease renewed by `beat`. Uploads of one workspace are counted serially across hosts, and those in progress
  * count as accepted. `latest`: see `ClockWatch`. Throws 402, then 429, in the published order.
  */
-export async function takeSlot(
-  tx: Tx,
-  request: UploadRequest,
-  nodeId: string,
-  limits: Limits,
-  latest: number | null = null,
-): Promise<void> {
+export async function takeSlot(tx: Tx, request: UploadRequest, nodeId: string, limits: Limits, latest: number | null): Promise<void> {
   const { workspaceId } = request.actor;
   if (request.templates.length) await lockReports(tx, workspaceId); // in the same order as `accept`
   await lockUploads(tx, workspaceId);
@@ -201,7 +195,7 @@ function forJsonb(json: string): string {
 }
 
 /** Removes what has expired: slots of dead hosts, and idempotency keys after 24 hours. `latest`: see `ClockWatch`. */
-export async function sweepUploads(db: Db, latest: number | null = null): Promise<void> {
+export async function sweepUploads(db: Db, latest: number | null): Promise<void> {
   const dead = 'lease_until < least(now(), to_timestamp(?::float8))'; // now() can use an index, unlike clock_timestamp()
   await db.reserved(async (tx) => {
     await tx.rows(`delete from upload_leases where ${dead}`, [latest]);

@@ -20,7 +20,7 @@ export async function claimKey(
   claim: IdempotencyClaim,
   transcriptionId: string,
   nodeId: string,
-  latest: number | null = null,
+  latest: number | null,
 ): Promise<ClaimedKey> {
   for (;;) {
     const mine = await tx.row(

@@ -62,6 +62,8 @@ t.test(
     const sending = await beginUpload(api.url, service.key, short);
     await eventually(() => service.spooled().length > 0, 'a file in the spool');
     leap('+600s');
+    const retry = await send(api.url, service.key, { ...uploadOf(short), ...ONCE }, '', short);
+    t.match(retry, { status: 409, json: { code: 'idempotency_conflict' } }, 'an upload in progress keeps its Idempotency-Key');
     const beside = await send(api.url, service.key, uploadOf(short), '', short); // counts the uploads in progress of the workspace
     const answer = await sending();
     if (!t.strictSame([beside.status, answer.status], [201, 201], 'an upload in progress keeps its slot')) return;
@@ -96,12 +98,13 @@ t.test(
   },
 );
 
+const ONCE = { 'Idempotency-Key': 'leap' };
 const uploadOf = (wav: Buffer) => ({ 'Content-Length': wav.length, 'Content-Disposition': 'attachment; filename="call.wav"' });
 
 /** Sends all but the last byte of an upload; call the result to send it. */
 async function beginUpload(url: string, key: string, wav: Buffer): Promise<() => Promise<RawAnswer>> {
   const connection = await connectRaw(url);
-  connection.write(head('POST', '/v1/transcriptions', uploadHeaders(key, uploadOf(wav))));
+  connection.write(head('POST', '/v1/transcriptions', uploadHeaders(key, { ...uploadOf(wav), ...ONCE })));
   connection.write(wav.subarray(0, -1));
   return async () => {
     connection.write(wav.subarray(-1));

@@ -19,7 +19,7 @@ const file = { bytes: 2048, key: Buffer.alloc(32) };
 /** An upload in flight with one report, whose lease has expired. */
 async function silent(workspaceId: string): Promise<UploadRequest> {
   const wish = { ...requestOf(workspaceId, null, chance), templates: [SUMMARY] };
-  await db.workspace(workspaceId, (tx) => takeSlot(tx, wish, randomUUID(), caps));
+  await db.workspace(workspaceId, (tx) => takeSlot(tx, wish, randomUUID(), caps, null));
   await db.query('*', `update upload_leases set lease_until = clock_timestamp() - interval '1 second' where id = ?::uuid`, [wish.id]);
   return wish;
 }
@@ -35,7 +35,7 @@ t.test('accept() rejects an upload whose slot was given to another, so that no d
   const workspace = await bench.workspace();
   const late = await silent(workspace);
   const other = { ...requestOf(workspace, null, chance), templates: [SUMMARY] };
-  await db.workspace(workspace, (tx) => takeSlot(tx, other, randomUUID(), caps));
+  await db.workspace(workspace, (tx) => takeSlot(tx, other, randomUUID(), caps, null));
   await t.rejects(accepted(late), { code: 'service_unavailable' });
   t.equal((await accepted(other)).length, 1);
 });
@@ -46,7 +46,7 @@ t.test('accept() rejects an upload whose report quota was used by another reques
   const viewer = tokenOf({ workspaceId: workspace, id: randomUUID() });
   const id = await bench.transcription(workspace);
   const made = await db.workspace(workspace, async (tx) =>
-    requestReports(tx, viewer, (await reportTarget(tx, viewer, id))!, [TASKS], caps),
+    requestReports(tx, viewer, (await reportTarget(tx, viewer, id))!, [TASKS], caps, null),
   );
   t.equal(made.length, 1);
   await t.rejects(accepted(late), { code: 'service_unavailable' });
@@ -57,7 +57,7 @@ t.test('no upload in progress loses its slot or its key when the clock is set ah
   const alive = await silent(workspace); // as it looks after the leap
   const before = Date.now() / 1000 - 300;
   const key = { workspaceId: workspace, key: 'leap', token: randomUUID() };
-  await db.workspace(workspace, (tx) => claimKey(tx, key, alive.id, randomUUID()));
+  await db.workspace(workspace, (tx) => claimKey(tx, key, alive.id, randomUUID(), null));
   await db.query('*', `update idempotency_keys set lease_until = clock_timestamp() - interval '1 second' where key = 'leap'`);
   const retry = { ...key, token: randomUUID() };
   t.strictSame(await db.workspace(workspace, (tx) => claimKey(tx, retry, randomUUID(), randomUUID(), before)), { state: 'busy' });
@@ -79,7 +79,7 @@ t.test('takeSlot() counts an interrupted upload towards the daily limit, because
   const workspace = await bench.workspace();
   const broken = requestOf(workspace, null, chance);
   const day = { ...caps, UPLOADS_PER_DAY: 1 };
-  const take = (request: UploadRequest) => db.workspace(workspace, (tx) => takeSlot(tx, request, randomUUID(), day));
+  const take = (request: UploadRequest) => db.workspace(workspace, (tx) => takeSlot(tx, request, randomUUID(), day, null));
   await take(broken);
   await db.workspace(workspace, (tx) => recordIncomplete(tx, bench.vault, broken, 100));
   await db.workspace(workspace, (tx) => releaseSlot(tx, broken));

@@ -139,7 +139,7 @@ t.test('N parallel uploads with one Idempotency-Key, on two hosts, give one tran
 
 t.test('claimKey() passes a key without heartbeats to the next attempt, and the loser cannot finish', async (t) => {
   const claims: IdempotencyClaim[] = [1, 2].map(() => ({ workspaceId: workspace, key: 'fenced', token: randomUUID() }));
-  const claim = (i: number) => api.db.workspace(workspace, (tx) => claimKey(tx, claims[i]!, randomUUID(), randomUUID()));
+  const claim = (i: number) => api.db.workspace(workspace, (tx) => claimKey(tx, claims[i]!, randomUUID(), randomUUID(), null));
   t.strictSame(await claim(0), { state: 'mine' });
   t.strictSame(await claim(1), { state: 'busy' });
   await age('fenced', 'lease_until');
@@ -156,10 +156,10 @@ t.test('beat() keeps an Idempotency-Key and an upload slot alive', async (t) => 
   const node = randomUUID();
   const id = randomUUID();
   const claim: IdempotencyClaim = { workspaceId: workspace, key: 'beaten', token: randomUUID() };
-  await api.db.workspace(workspace, (tx) => claimKey(tx, claim, id, node));
+  await api.db.workspace(workspace, (tx) => claimKey(tx, claim, id, node, null));
   await age('beaten', 'lease_until');
   await beat(api.db, node, [id]);
-  t.strictSame(await api.db.workspace(workspace, (tx) => claimKey(tx, { ...claim, token: randomUUID() }, randomUUID(), node)), {
+  t.strictSame(await api.db.workspace(workspace, (tx) => claimKey(tx, { ...claim, token: randomUUID() }, randomUUID(), node, null)), {
     state: 'busy',
   });
 });

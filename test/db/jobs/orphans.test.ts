@@ -39,7 +39,7 @@ t.test('deletedMedia() returns the files of uploads whose process was killed, wi
   await slot(alive, workspace, 60);
   await slot(late, workspace, -1);
   await bench.transcription(workspace, { media: { ...mp3(late), key: Buffer.alloc(32), bytes: 1 } }); // accepted a moment before its slot is swept
-  await sweepUploads(db);
+  await sweepUploads(db, null);
   const names = (await deletedMedia(db)).map(({ id, extension }) => `${id}.${extension}`);
   t.strictSame(names.sort(), [`${killed}.mp3`, `${killed}.mp3.part`]);
 });

@@ -178,7 +178,7 @@ t.test('beat() gives each due task of the fleet to one engine, and again after a
 });
 
 t.test('forgetExpired() runs on a full schema', async (t) => {
-  await t.resolves(forgetExpired(db));
+  await t.resolves(forgetExpired(db, null));
 });
 
 t.test('claimReport() waits for the transcription, gives each report to one claimer and shares slots among workspaces', async (t) => {

@@ -72,7 +72,7 @@ t.test('no periodic or hot statement of engines and couriers scans a large table
   await noteOrphans(watched, [{ id: randomUUID(), extension: 'mp3' }]);
   await abandoned(watched, 0);
   await expireTranscripts(watched, null);
-  await forgetExpired(watched);
+  await forgetExpired(watched, null);
   await requeueDeliveries(watched);
   await deletedWorkspaces(watched);
   await purgeNext(watched, workspaces[19]!);

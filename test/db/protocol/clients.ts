@@ -48,7 +48,7 @@ function asking(among: number): Operation {
     await db.workspace(workspaceId, async (tx) => {
       const target = id && (await reportTarget(tx, viewer, id));
       if (!target || target.status === 'failed' || target.status === 'insufficient_balance') return;
-      await requestReports(tx, viewer, target, chance.random() < 0.5 ? [SUMMARY] : [SUMMARY, TASKS], limits);
+      await requestReports(tx, viewer, target, chance.random() < 0.5 ? [SUMMARY] : [SUMMARY, TASKS], limits, null);
     });
   };
 }
@@ -73,7 +73,7 @@ async function send(actor: Actor, world: World, keys: readonly (string | null)[]
   const node = randomUUID();
   world.dead.add(sent.id); // until its host knows that it has claimed the key
   if (claim) {
-    const { state } = await db.workspace(workspaceId, (tx) => claimKey(tx, claim, sent.id, node));
+    const { state } = await db.workspace(workspaceId, (tx) => claimKey(tx, claim, sent.id, node, null));
     if (state !== 'mine') return;
     if (chance.random() < 0.1) return; // the host dies
   }
@@ -86,7 +86,7 @@ async function send(actor: Actor, world: World, keys: readonly (string | null)[]
     request: { body: bodyOf(actor) },
   } as unknown as Context;
   try {
-    await db.workspace(workspaceId, (tx) => takeSlot(tx, sent, node, limits));
+    await db.workspace(workspaceId, (tx) => takeSlot(tx, sent, node, limits, null));
     if (chance.random() < 0.1) {
       world.dead.add(sent.id); // the host dies, and a part of the file is left
       return void world.spool.add(sent.id);

@@ -44,9 +44,9 @@ export const KEEPER: Part = {
   hostsFallSilent,
   async hostsDie(actor, world) {
     await hostsFallSilent(actor, world);
-    await sweepUploads(actor.db);
+    await sweepUploads(actor.db, null);
   },
-  sweepUploads: ({ db }) => sweepUploads(db),
+  sweepUploads: ({ db }) => sweepUploads(db, null),
   async leftovers({ db }, world) {
     for (const media of await leftoverMedia(db)) await removeMedia(engineOf(db, world), media);
   },
@@ -68,7 +68,7 @@ export const NIGHT: Part = { ...KEEPER, midnightAgain: KEEPER.midnight!, nextMid
 
 /** Like engine/tasks/sweep.ts: deletes files that two consecutive sweeps found unneeded. */
 export async function removeOrphans(db: Db, world: World, turn: Actor['turn']): Promise<void> {
-  await sweepUploads(db);
+  await sweepUploads(db, null);
   const free = await unneeded(db, [...world.spool]);
   await turn('look');
   for (const id of free) if (world.orphans.has(id)) world.spool.delete(id);

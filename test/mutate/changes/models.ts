@@ -2,8 +2,8 @@ import type { Change } from './change.ts';
 
 /** Models: import, conversion, CTC and transducer families. */
 export const MODELS: Change[] = [
-  ['models/importing.ts', 'if (together || rejected', 'if (rejected'],
-  ['models/importing.ts', 'kept === changes.length - 1 && kept === i', 'false'],
+  ['models/importing.ts', '...changes)))) return { fastest, last };', '...changes)))) void 0;'],
+  ['models/importing.ts', 'allKept && i === changes.length - 1', 'false'],
   ['models/published/eight-bit/layers.ts', '|| file.uses.get(matrix.name) !== 1', '', ['test/models/eight-bit.test.ts']],
   ['models/published/eight-bit/layers.ts', "number('group', 1) === 1 && ", '', ['test/models/eight-bit.test.ts']],
   ['models/published/eight-bit/layers.ts', "byOutput: number('transB', 0) === 1", 'byOutput: false', ['test/models/eight-bit.test.ts']],
@@ -20,8 +20,8 @@ export const MODELS: Change[] = [
   ['models/published/measured.ts', 'reference && tooFarOff(measured, reference)', 'false', ['test/models/converted.test.ts']],
   ['models/fit.ts', '|| Boolean(descriptor?.converted)', '', ['test/models/converted.test.ts']],
   ['models/kept.ts', 'digest(content).equals(bytes!.subarray(0, DIGEST_BYTES))', 'true', ['test/models/kept.test.ts']],
-  ['models/fit.ts', '  await removeAbandoned(dirname(folder));\n', '', ['test/models/store.test.ts']],
-  ['models/kept.ts', '  await removeAbandoned(folder);\n', '', ['test/models/kept.test.ts']],
+  ['models/fit.ts', '  await removeUnfinished(dirname(folder));\n', '', ['test/models/store.test.ts']],
+  ['models/kept.ts', '  await removeUnfinished(folder);\n', '', ['test/models/kept.test.ts']],
   ['models/kept.ts', '.mtimeMs > ABANDONED_MS', '.mtimeMs > 0', ['test/models/kept.test.ts']],
   ['models/kept.ts', '() => removeOthers(folder, name, file)', '() => {}', ['test/models/kept.test.ts']],
   ['models/networks.ts', 'home ? await', '!home ? await', ['test/models/kept.test.ts']],

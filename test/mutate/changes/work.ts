@@ -75,7 +75,8 @@ export const WORK: Change[] = [
     'greatest(clock_timestamp(), to_timestamp(?::float8))',
     SLOTS,
   ],
-  ['api/upload/upload.ts', 'context.limits, context.clock.latest()', 'context.limits', ['test/crash/leap.test.ts']],
+  ['api/upload/upload.ts', 'context.limits, context.clock.latest()', 'context.limits, null', ['test/crash/leap.test.ts']],
+  ['api/upload/upload.ts', 'nodeId, clock.latest()', 'nodeId, null', ['test/crash/leap.test.ts']],
   ['db/jobs/sweep.ts', 'const poison = deaths + 1 >= LEASE.engineDeaths;', 'const poison = deaths >= LEASE.engineDeaths;', SWEEP],
   ['db/jobs/sweep.ts', "row.status in ('queued', 'processing')`", "row.status in ('processing')`", SWEEP],
   [

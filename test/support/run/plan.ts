@@ -96,7 +96,7 @@ export function recordCosts(outcomes: readonly { file: string; seconds: number; 
   writeFileSync(COSTS, `{\n${lines.join(',\n')}\n}\n`);
 }
 
-/** Numbers of cases of `npm run test:long` in tests that read them from the environment: 5 to 40 times those of `npm test`. */
+/** Numbers of cases of `npm run test:long` in tests that read them from the environment, 5 to 40 times those of `npm test`, and its time limit for a file. */
 export const LONG = { ROUNDS: '5', RUNS: '2000', SCHEDULES: '800', LAYOUTS: '800', TEST_PATIENCE_MS: '14400000' };
 
 /** Whether a test file reads the number of its cases from the environment, directly or through test/support. */

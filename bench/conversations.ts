@@ -1,6 +1,6 @@
 import { type Clip, englishClips, type Split, type TrueTurn, voices } from './clips.ts';
 import { type Random, seeded } from './random.ts';
-import { level, mixInto, paced, SAMPLE_RATE, samplesOf, scaled, telephone } from './sound.ts';
+import { level, mixInto, paced, SAMPLE_RATE, samplesOf, scaled, telephone, withoutInfrasound } from './sound.ts';
 import { speechSpans } from './truth.ts';
 
 export interface TrueWordRun extends TrueTurn {
@@ -44,9 +44,12 @@ export interface ConversationOptions {
 
 const cache = new Map<string, Promise<Float32Array>>();
 
-/** All samples of a clip, cached. */
+/**
+ * All samples of a clip without what is below hearing, cached: in one clip a slow drift is 17 dB above the speech, so it would decide the
+ * level of that voice and of the noise in a mix.
+ */
 export function cleanSamples(clip: Clip): Promise<Float32Array> {
-  const found = cache.get(clip.path) ?? samplesOf(clip.path);
+  const found = cache.get(clip.path) ?? samplesOf(clip.path).then(withoutInfrasound);
   cache.set(clip.path, found);
   return found;
 }

@@ -92,6 +92,11 @@ export function withoutRumble(samples: Float32Array): Float32Array {
   return biquad(biquad(samples, 150, 'high'), 150, 'high');
 }
 
+/** High-pass at 30 Hz, by two sections as in `telephone`. */
+export function withoutInfrasound(samples: Float32Array): Float32Array {
+  return biquad(biquad(samples, 30, 'high'), 30, 'high');
+}
+
 function biquad(samples: Float32Array, hertz: number, pass: 'low' | 'high'): Float32Array {
   const w = (2 * Math.PI * hertz) / SAMPLE_RATE;
   const alpha = Math.sin(w) / (2 * Math.SQRT1_2);

@@ -1,9 +1,11 @@
 import t from 'tap';
 import { convolved, distance, impulseResponse, type Point } from '../../bench/acoustics.ts';
+import { voices } from '../../bench/clips.ts';
+import { cleanSamples } from '../../bench/conversations.ts';
 import { diarizationError } from '../../bench/der.ts';
 import { seeded } from '../../bench/random.ts';
 import { castNames, meeting } from '../../bench/rooms.ts';
-import { SAMPLE_RATE } from '../../bench/sound.ts';
+import { level, SAMPLE_RATE, withoutRumble } from '../../bench/sound.ts';
 
 const ROOM = { size: [6, 4.5, 3], reverberation: 0.4 } as const;
 const SOURCE: Point = [1.5, 1.2, 1.3];
@@ -82,4 +84,11 @@ t.test('castNames() returns disjoint sets of voices for tuning and test, with en
     [],
   );
   t.ok(tuning.length >= 8 && held.length >= 8, `${tuning.length} and ${held.length} voices`);
+});
+
+t.test('cleanSamples() removes what is below hearing, so that speech decides the level of a voice', async (t) => {
+  for (const name of ['mfa:michael', 'librispeech:1688']) {
+    const clean = await cleanSamples(voices().get(name)![0]!);
+    t.ok(level(clean) < 2 * level(withoutRumble(clean)), `${name}: without its fundamental the voice keeps most of its level`);
+  }
 });

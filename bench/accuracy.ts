@@ -28,7 +28,10 @@ const PARTS = {
   languages: languageRates,
   changes: changeRates,
   conversations: conversationRates,
-  rooms: async (pool, folder, options) => ({ rooms: await meetingRates(pool, folder, options) }),
+  rooms: async (pool, folder, options) => ({
+    rooms: await meetingRates(pool, folder, options),
+    noisyRooms: await meetingRates(pool, folder, { ...options, noisyVoices: true }),
+  }),
   calls: async (pool, folder, options) => ({ calls: await callRates(pool, folder, options) }),
   people: async (pool, folder, { data }) => ({ people: await peopleFound(pool, folder, data) }),
   interjections: interjectionRates,

@@ -44,6 +44,8 @@ export interface Measures {
   interjections: Record<'over' | 'pauses', Kept>;
   /** Diarization of simulated rooms. */
   rooms: MeetingRates;
+  /** The same with the noise of a poor microphone in some voices. */
+  noisyRooms: MeetingRates;
   realTurns: { file: string; error: number; speakers: number; trueSpeakers: number }[];
   /** Hallucinated words in audio without speech, by kind of sound. */
   invented: Record<string, number>;

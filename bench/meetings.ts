@@ -19,15 +19,16 @@ export interface MeetingOptions {
   split: Split;
   seed: number;
   data?: string;
+  noisyVoices?: boolean;
 }
 
 export const ROOMS = 10;
 
 /** Meeting number `i` of the benchmark: 3 to 8 people, 2 to 5.5 minutes, 10 to 30 % overlapped speech. */
-export function room(i: number, { split, seed, data }: MeetingOptions): Promise<Meeting> {
+export function room(i: number, { split, seed, data, noisyVoices }: MeetingOptions): Promise<Meeting> {
   const speakers = 3 + (i % 6);
   const overlap = seeded(seed + i).between(0.1, 0.3);
-  return meeting(seed + i, { speakers, seconds: 90 + 30 * speakers, overlap, split, data });
+  return meeting(seed + i, { speakers, seconds: 90 + 30 * speakers, overlap, split, data, noisyVoices });
 }
 
 /** Diarization of ten simulated rooms: DER without a collar, overlap included, and results for interjections. */

@@ -138,10 +138,14 @@ function* accuracyRows(accuracy: Accuracy): Generator<[name: string, value: stri
     yield ['right number of speakers', `${rightCount} of ${files}`];
     yield ['speaker attribution accuracy', `${percent(wordsAttributed)} of those recognised; ${percent(wordErrorRate)} wrong`];
   }
-  if (accuracy.rooms) {
-    const { files, error, miss, falseAlarm, confusion, rightCount, interjections, kept, minutesPerHour } = accuracy.rooms;
+  for (const [kind, rates] of Object.entries({
+    'generated rooms': accuracy.rooms,
+    'generated rooms, some voices noisy': accuracy.noisyRooms,
+  })) {
+    if (!rates) continue;
+    const { files, error, miss, falseAlarm, confusion, rightCount, interjections, kept, minutesPerHour } = rates;
     const parts = `miss ${percent(miss)}, false alarm ${percent(falseAlarm)}, confusion ${percent(confusion)}`;
-    yield [`DER, ${files} generated rooms`, `${percent(error)} (${parts}); ${two(minutesPerHour)} min/h`];
+    yield [`DER, ${files} ${kind}`, `${percent(error)} (${parts}); ${two(minutesPerHour)} min/h`];
     yield ['right number of speakers', `${rightCount} of ${files}`];
     yield ['interjections of 0.25 to 0.9 s with a turn', `${kept} of ${interjections}`];
   }

@@ -84,7 +84,7 @@ function* speedRows({ speed }: Report): Generator<[string, string]> {
 }
 
 function* accuracyRows({ accuracy = {} }: Report): Generator<[string, string]> {
-  const { clips, joined, foreign, changes = [], conversations, rooms, realTurns = [], invented, quiet, wordTimes } = accuracy;
+  const { clips, joined, foreign, changes = [], conversations, rooms, noisyRooms, realTurns = [], invented, quiet, wordTimes } = accuracy;
   if (clips) yield ['WER, English clips one by one', rate(clips)];
   if (joined) yield ['WER, joined English speech', `${rate(joined)}; ${joined.errors.deleted} deleted, at most ${joined.gap} in a row`];
   if (foreign) yield ['error rate, other languages', rate(foreign)];
@@ -102,11 +102,12 @@ function* accuracyRows({ accuracy = {} }: Report): Generator<[string, string]> {
     ];
     yield ['speaker attribution accuracy', percent(conversations.wordsAttributed)];
   }
-  if (rooms)
-    yield [
-      `DER, ${rooms.files} simulated rooms`,
-      `${percent(rooms.error)}; speakers right in ${rooms.rightCount}; ${rooms.kept} of ${rooms.interjections} interjections have a turn`,
-    ];
+  for (const [kind, rates] of Object.entries({ '': rooms, ', some voices noisy': noisyRooms }))
+    if (rates)
+      yield [
+        `DER, ${rates.files} simulated rooms${kind}`,
+        `${percent(rates.error)}; speakers right in ${rates.rightCount}; ${rates.kept} of ${rates.interjections} interjections have a turn`,
+      ];
   for (const { file, error, speakers, trueSpeakers } of realTurns)
     yield [`DER, ${file}`, `${percent(error)}; ${speakers} of ${trueSpeakers} speakers`];
   if (quiet) yield ['WER at -26 / -60 dBFS', `${percent(quiet.loud.rate)} / ${percent(quiet.quiet.rate)}`];

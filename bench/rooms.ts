@@ -10,6 +10,8 @@ export interface RoomOptions {
   /** Share of the speech during which a second person speaks. */
   overlap: number;
   split: Split;
+  /** The first voice, and 40 % of the others, have the noise of a poor microphone, 6 to 16 dB below their speech. */
+  noisyVoices?: boolean;
   /** Folder of clips. */
   data?: string;
 }
@@ -31,6 +33,8 @@ const SIZES = { length: [3.5, 9], width: [3, 6.5], height: [2.5, 3.4], reverbera
 const DISTANCES = [0.5, 4] as const; // metres from a person to the nearest microphone
 const MICROPHONES = [1, 1, 2, 3] as const; // half of the rooms have one microphone
 const NOISE = [15, 30] as const; // dB below the speech
+const VOICE_NOISE = [6, 16] as const; // dB below the speech of a voice with a poor microphone
+const NOISY_SHARE = 0.4; // of such voices, beside the first
 const LEAST = 5; // minimum seconds of clips per voice
 const INTERJECTION_RATE = 0.35; // interjections per sentence
 const PEAK = 0.9; // of full scale, maximum
@@ -40,6 +44,7 @@ const TAIL = 40; // seconds after the requested end
 export async function meeting(seed: number, options: RoomOptions): Promise<Meeting> {
   const random = seeded(seed);
   const cast = await castOf(random, options);
+  if (options.noisyVoices) addVoiceNoise(seeded(7 * seed + 3), cast);
   const dry = cast.map(() => new Float32Array((options.seconds + TAIL) * SAMPLE_RATE));
   const { turns, interjections, end } = spoken(random, cast, dry, options);
   const { room, microphones, places } = seated(random, cast.length);
@@ -176,6 +181,20 @@ function added(responses: readonly Float32Array[]): Float32Array {
   const sum = new Float32Array(Math.max(...responses.map(({ length }) => length)));
   for (const response of responses) mixInto(sum, scaled(response, 1 / responses.length), 0);
   return sum;
+}
+
+/** Adds noise to some voices, of a colour of its own each. */
+function addVoiceNoise(random: Random, cast: readonly Speaker[]): void {
+  for (const [i, { sentences, short }] of cast.entries()) {
+    if (i > 0 && random.next() > NOISY_SHARE) continue;
+    const below = random.between(...VOICE_NOISE);
+    const tilt = random.between(0, 0.95);
+    let low = 0;
+    for (const { samples } of [...sentences, ...short]) {
+      const noise = samples.map(() => (low = tilt * low + random.normal()));
+      mixInto(samples, scaled(noise, (level(samples) / level(noise)) * 10 ** (-below / 20)), 0);
+    }
+  }
 }
 
 /** Low-pass noise, like fans and computers. */

@@ -9,9 +9,26 @@ export const FRAMES_PER_WINDOW = 589;
 export const HOP_SAMPLES = 270; // between frames
 export const FIELD_SAMPLES = 991; // receptive field of a frame
 export const LOCAL_SPEAKERS = 3;
+/** All orders of the local speakers. */
+export const ORDERS = [
+  [0, 1, 2],
+  [0, 2, 1],
+  [1, 0, 2],
+  [1, 2, 0],
+  [2, 0, 1],
+  [2, 1, 0],
+] as const;
 export const CLASSES = 7;
 /** The local speakers of each class, as bits. */
 export const CLASS_SPEAKERS = [0b000, 0b001, 0b010, 0b100, 0b011, 0b101, 0b110];
+
+/** Output of one window, as probabilities in 1/255. */
+export interface Local {
+  /** [589 x 3] row-major: activity of each local speaker. */
+  speakers: Uint8Array;
+  /** [589] anybody speaks. */
+  speech: Uint8Array;
+}
 
 export const FRAME_SECONDS = HOP_SAMPLES / SAMPLE_RATE; // between frames
 export const FIRST_FRAME_SECONDS = FIELD_SAMPLES / SAMPLE_RATE / 2; // centre of the first frame

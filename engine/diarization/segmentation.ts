@@ -2,6 +2,7 @@ import { sharedSamples } from '../runtime/buffers.ts';
 import { float32, type Session } from '../runtime/session.ts';
 import type { Recording } from '../types.ts';
 import { SAMPLE_RATE } from '../types.ts';
+import { clearer, halvesOf, isDoubtful } from './halves.ts';
 import {
   CLASS_SPEAKERS,
   CLASSES,
@@ -9,6 +10,7 @@ import {
   FRAMES_PER_WINDOW,
   HOP_SAMPLES,
   LOCAL_SPEAKERS,
+  type Local,
   SHORT_SAMPLES,
   SHORT_STEP_FRAMES,
   SPEECH_STEP_FRAMES,
@@ -16,14 +18,6 @@ import {
   WINDOW_SAMPLES,
   WINDOWS_PER_BATCH,
 } from './pyannote.ts';
-
-/** Output of one window, as probabilities in 1/255. */
-export interface Local {
-  /** [589 x 3] row-major: activity of each local speaker. */
-  speakers: Uint8Array;
-  /** [589] anybody speaks. */
-  speech: Uint8Array;
-}
 
 /** The windows of a whole recording: 3 KB per window, 21 MB for ten hours. */
 export interface Activity {
@@ -39,8 +33,21 @@ export type Segmenter = (windows: Float32Array[]) => Promise<Local[]>;
 
 const stacks: Float32Array[] = []; // free buffers
 
-/** Runs the model on windows of up to 160,000 samples (shorter ones are padded with silence). Blocks: for worker threads. */
+/**
+ * Runs the model on windows of up to 160,000 samples (shorter ones are padded with silence), and again on the halves of those that may contain
+ * more speech. Blocks: for worker threads.
+ */
 export async function segment(session: Session, windows: Float32Array[]): Promise<Local[]> {
+  const locals = await run(session, windows);
+  for (const [i, window] of windows.entries()) {
+    if (!isDoubtful(window, locals[i]!)) continue;
+    const [first, second] = await run(session, halvesOf(window));
+    locals[i] = clearer(locals[i]!, [first!, second!]);
+  }
+  return locals;
+}
+
+async function run(session: Session, windows: Float32Array[]): Promise<Local[]> {
   const stack = stacks.pop() ?? new Float32Array(WINDOWS_PER_BATCH * WINDOW_SAMPLES);
   const samples = stack.subarray(0, windows.length * WINDOW_SAMPLES).fill(0);
   for (const [i, window] of windows.entries()) samples.set(window, i * WINDOW_SAMPLES);

@@ -1,5 +1,13 @@
-import { FRAMES_PER_WINDOW, LOCAL_ACTIVE_PROBABILITY, LOCAL_SPEAKERS, MIN_SHARED_FRAMES, MIN_SHARED_PORTION } from './pyannote.ts';
-import { type Activity, type Local, TRUST, trustSeen } from './segmentation.ts';
+import {
+  FRAMES_PER_WINDOW,
+  LOCAL_ACTIVE_PROBABILITY,
+  LOCAL_SPEAKERS,
+  type Local,
+  MIN_SHARED_FRAMES,
+  MIN_SHARED_PORTION,
+  ORDERS,
+} from './pyannote.ts';
+import { type Activity, TRUST, trustSeen } from './segmentation.ts';
 
 /** One speaker that adjacent windows agree on. */
 export interface Track {
@@ -15,15 +23,6 @@ export interface Tracks {
   /** Number of simultaneous speakers, per frame of the recording. */
   speakerCounts: Float32Array;
 }
-
-const ORDERS = [
-  [0, 1, 2],
-  [0, 2, 1],
-  [1, 0, 2],
-  [1, 2, 0],
-  [2, 0, 1],
-  [2, 1, 0],
-] as const; // of three local speakers
 
 /** Joins the local speakers of adjacent windows into tracks, and blends the windows by confidence. */
 export function joinTracks({ locals, step, total }: Activity): Tracks {

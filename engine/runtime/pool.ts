@@ -5,7 +5,7 @@ import { type Descriptor, readDescriptor, rowsOf } from '../../models/descriptor
 import { diarizationNetworks } from '../../models/networks.ts';
 import { type RecognisedWindow, type WindowRequest, windowSeconds } from '../asr/recogniser.ts';
 import type { Linker } from '../diarization/linkage.ts';
-import type { Local } from '../diarization/segmentation.ts';
+import type { Local } from '../diarization/pyannote.ts';
 import type { Routes } from '../types.ts';
 import { BufferPool } from './buffers.ts';
 import { gpuMemory } from './gpu-memory.ts';

@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { decode } from '../../engine/audio/ffmpeg.ts';
+import type { Local } from '../../engine/diarization/pyannote.ts';
 import { FRAMES_PER_WINDOW, LOCAL_SPEAKERS, WINDOW_SAMPLES } from '../../engine/diarization/pyannote.ts';
-import { type Local, segment } from '../../engine/diarization/segmentation.ts';
+import { segment } from '../../engine/diarization/segmentation.ts';
 import { openSession } from '../../engine/runtime/session.ts';
 import { hasByteDotProduct } from '../../models/cpu.ts';
 import { segmentationNetwork } from '../../models/networks.ts';

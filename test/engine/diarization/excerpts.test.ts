@@ -1,7 +1,8 @@
 import t from 'tap';
 import { diarize } from '../../../engine/diarization/diarize.ts';
+import type { Local } from '../../../engine/diarization/pyannote.ts';
 import { FRAMES_PER_WINDOW, HOP_SAMPLES, LOCAL_SPEAKERS } from '../../../engine/diarization/pyannote.ts';
-import type { Activity, Local } from '../../../engine/diarization/segmentation.ts';
+import type { Activity } from '../../../engine/diarization/segmentation.ts';
 import type { Recording } from '../../../engine/types.ts';
 
 const PIECE = 240; // frames: 4.05 s, of which …

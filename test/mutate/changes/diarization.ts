@@ -5,11 +5,19 @@ const LIMITS = ['test/engine/diarization/limits.test.ts'];
 /** Thresholds of diarization, and the number of speakers that is known. */
 export const DIARIZATION: Change[] = [
   ['engine/diarization/tracks.ts', 'highest = Math.max(highest,', 'highest = Math.min(highest,'],
+  [
+    'engine/diarization/campplus.ts',
+    'SMALL_CLUSTER_BONUS = 0.06',
+    'SMALL_CLUSTER_BONUS = 0.03',
+    ['test/engine/diarization/clustering.test.ts'],
+  ],
   ['engine/diarization/clustering.ts', 'speakers: speakers ?? undefined, minWeight', 'minWeight', LIMITS],
   ['engine/diarization/clustering.ts', 'const BLOCK_VECTORS = 1200;', 'const BLOCK_VECTORS = 4800;'],
   ['engine/diarization/clustering.ts', 'const MAX_CLUSTERED = 1800;', 'const MAX_CLUSTERED = 7200;'],
   ['engine/diarization/clustering.ts', 'const MAX_SPEAKERS = 100;', 'const MAX_SPEAKERS = 400;', LIMITS],
   ['engine/diarization/excerpts.ts', 'const MAX_GAP_FRAMES = 5;', 'const MAX_GAP_FRAMES = 20;', LIMITS],
+  ['engine/diarization/halves.ts', 'const MIN_GAIN = 0.1;', 'const MIN_GAIN = 0;'],
+  ['engine/diarization/halves.ts', 'const MIN_HIDDEN_FRAMES = 40;', 'const MIN_HIDDEN_FRAMES = 20;'],
   ['engine/diarization/label.ts', 'const COMPARED_EXCERPTS = 12;', 'const COMPARED_EXCERPTS = 3;'],
   ['engine/diarization/label.ts', 'const CONTEXT_FRAMES = 240;', 'const CONTEXT_FRAMES = 960;'],
   ['engine/diarization/label.ts', 'const MAX_GAP_FRAMES = 30;', 'const MAX_GAP_FRAMES = 10;'],

@@ -2,7 +2,7 @@ const FAINT_PEAK = 1e-3; // level (-60 dBFS) below which audio is amplified; rec
 const TARGET_PEAK = 0.1; // level to amplify to
 const MAX_PEAK = 4; // level above which audio is attenuated to 1; lossy codecs overshoot by less
 const MAX_GAIN = 1000; // 60 dB; what needs more gain is not a recording of a voice
-const CLICK_SHARE = 0.05; // of the seconds that may be far louder than all others: clicks of damaged frames, 4 in 1,000 s of a broadcast that lost 1 % of its packets
+const CLICK_SHARE = 0.05; // of the seconds that may be far louder than all others: clicks of damaged frames, 1 in 299 s of a broadcast that lost 1 % of its packets
 
 /** Whether the peak so far rules out that the recording needs gain. */
 export function isHeard(peak: number): boolean {

@@ -1,8 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { decode } from '../../engine/audio/ffmpeg.ts';
-import type { Local } from '../../engine/diarization/pyannote.ts';
-import { FRAMES_PER_WINDOW, LOCAL_SPEAKERS, WINDOW_SAMPLES } from '../../engine/diarization/pyannote.ts';
+import { FRAMES_PER_WINDOW, LOCAL_SPEAKERS, type Local, WINDOW_SAMPLES } from '../../engine/diarization/pyannote.ts';
 import { segment } from '../../engine/diarization/segmentation.ts';
 import { openSession } from '../../engine/runtime/session.ts';
 import { hasByteDotProduct } from '../../models/cpu.ts';

@@ -99,7 +99,7 @@ t.test('decode() keeps every sound of an hour within 0.1 s of where a player sho
   }
 });
 
-t.test('transcribe() keeps every word of an hour within 0.1 s of where a player shows it', async (t) => {
+t.test('transcribe() keeps three of four words within 0.1 s of where a player shows them, in every five minutes of an hour', async (t) => {
   const pool = await openPool({ models: await shippedModels(t.testdir()), threads: 2 });
   t.teardown(() => pool.close());
   const every = 60; // seconds between the starts of the speech

@@ -1,7 +1,6 @@
 import t from 'tap';
 import { diarize } from '../../../engine/diarization/diarize.ts';
-import type { Local } from '../../../engine/diarization/pyannote.ts';
-import { FRAMES_PER_WINDOW, HOP_SAMPLES, LOCAL_SPEAKERS } from '../../../engine/diarization/pyannote.ts';
+import { FRAMES_PER_WINDOW, HOP_SAMPLES, LOCAL_SPEAKERS, type Local } from '../../../engine/diarization/pyannote.ts';
 import type { Activity } from '../../../engine/diarization/segmentation.ts';
 import type { Recording } from '../../../engine/types.ts';
 

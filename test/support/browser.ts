@@ -77,6 +77,18 @@ export async function signIn(page: Page, base: string, key: string): Promise<voi
   await page.waitForSelector('h1:has-text("Transcripts")');
 }
 
+/** Whether a click on one element gives the focus to another at once: before the page receives the next key, or draws a frame. */
+export function focusesAtOnce(page: Page, clicked: string, focused: string): Promise<boolean> {
+  return page.evaluate(
+    async ([clicked, focused]) => {
+      document.querySelector<HTMLElement>(clicked!)!.click();
+      for (let i = 0; i < 10; i++) await Promise.resolve(); // Preact renders in a microtask
+      return document.activeElement!.matches(focused!);
+    },
+    [clicked, focused],
+  );
+}
+
 export interface TestConsole extends TestApi {
   browser: Browser;
   workspace: string;

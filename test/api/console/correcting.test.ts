@@ -1,5 +1,5 @@
 import t from 'tap';
-import { faultsOf, findings, openConsole, shot, signIn } from '../../support/browser.ts';
+import { faultsOf, findings, focusesAtOnce, openConsole, shot, signIn } from '../../support/browser.ts';
 import { visit } from '../../support/console.ts';
 import { needPrograms } from '../../support/programs.ts';
 import { SPEAKERS } from '../../support/world.ts';
@@ -110,7 +110,7 @@ t.test('a page that waits for a report shows what others correct meanwhile; a ti
   t.equal((await his.ask('PATCH', `/transcriptions/${talk}/text`, body)).status, 200);
   await page.waitForSelector('#turn-1 p:has-text("Hello, dear.")');
   await page.waitForSelector('summary:has-text("Corrections (1)")');
-  await page.click('#turn-1 .edit');
+  t.ok(await focusesAtOnce(page, '#turn-1 .edit', 'textarea'), 'the first key typed is in the text');
   await page.fill('textarea', 'Hello!');
   await page.click('.turn-editor >> text=Save');
   await page.waitForSelector('summary:has-text("Corrections (2)")');

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { faultsOf, findings, openConsole, shot, signIn } from '../../support/browser.ts';
+import { faultsOf, findings, focusesAtOnce, openConsole, shot, signIn } from '../../support/browser.ts';
 import { visit } from '../../support/console.ts';
 import { needPrograms } from '../../support/programs.ts';
 
@@ -154,7 +154,7 @@ t.test('several rows are selected by keyboard alone, exported, moved and, after 
   await page.keyboard.press('Escape');
   await page.waitForSelector('dialog', { state: 'detached' });
   t.equal(await page.evaluate(() => document.activeElement?.textContent), 'Delete…', 'the focus returns');
-  await page.keyboard.press('Enter');
+  t.ok(await focusesAtOnce(page, '.bulk button.danger', 'dialog[open] button'));
   await page.focus('dialog button.danger');
   await page.keyboard.press('Enter');
   await page.waitForSelector('.bulk [role=status]:has-text("Deleted 1")');

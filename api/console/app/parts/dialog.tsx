@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Action } from './basics.tsx';
 
 interface Props {
@@ -14,7 +14,8 @@ interface Props {
 /** Asks before what cannot be undone. Escape and the other button close it. */
 export function Confirm({ title, children, label, run, close }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Not after the next frame: a key pressed in between would go to the page.
+  useLayoutEffect(() => {
     const before = document.activeElement as HTMLElement | null;
     dialog.current!.showModal();
     return () => before?.focus();

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { authorOf, type Correction, conflictOf, correct } from '../correcting.ts';
 import type { Segment, Transcription } from '../types.ts';
 import { Options, Problem } from './basics.tsx';
@@ -20,7 +20,7 @@ export function TurnEditor({ record, version, segment, close }: Props) {
   const [other, setOther] = useState<Correction | null>(null);
   const [error, setError] = useState<Error | null>(null);
   const box = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => box.current!.focus(), []);
+  useLayoutEffect(() => box.current!.focus(), []); // not after the next frame: keys pressed in between would be lost
   const save = async (version: number) => {
     const wanted = {
       id: segment.id,

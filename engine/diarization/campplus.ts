@@ -39,7 +39,7 @@ export const BLOCK_THRESHOLD_STEP = 0.06; // … and its decrease per round
  */
 export const SMALL_CLUSTER_SECONDS = 8;
 export const SMALL_CLUSTER_SHARE = 0.12;
-export const SMALL_CLUSTER_BONUS = 0.06;
+export const SMALL_CLUSTER_BONUS = 0.08;
 export const BONUS_END = 2.5; // … which decreases to zero for a cluster this many times as large
 
 export const AMBIGUOUS_MARGIN = 0.2; // an excerpt whose similarities to two speakers differ by at most this may contain both, …

@@ -3,10 +3,9 @@ import { CERTAIN_SPEAKERS, FIRST_FRAME_SECONDS, FRAME_SECONDS } from './pyannote
 
 /* Levels are computed every 10 ms. Lengths below are in such steps, levels in dB. */
 
-const MAX_BELOW_LOUD = 35; // this far below the loud parts of a turn is not speech
-const PAUSE_THRESHOLD = { aboveQuiet: 6, belowLoud: 15 }; // not speech within a turn: at most this much above its quiet parts, and at least this far below its loud ones
-const EDGE_THRESHOLD = { aboveQuiet: 3, belowLoud: 25 }; // the same at its ends, where a soft sound may belong to a word
-const MIN_SOUND_STEPS = 5; // shorter sounds are ignored
+const MAX_BELOW_LOUD = 35; // this far below the loud parts of a turn is not speech, …
+const QUIET_SHARE = 0.2; // … nor is less than this share of the distance from its quiet parts to its loud ones
+const MIN_SOUND_STEPS = 3; // shorter sounds are ignored
 const MAX_PAUSE_STEPS = 33; // longer pauses are never part of the turn
 const MARGIN_STEPS = 4; // kept around the sound, like human annotators do
 const MIN_TURN_STEPS = 10;
@@ -28,18 +27,17 @@ function snapTurn(turn: Turn, levels: Float32Array, speakerCounts: Float32Array)
   const [from, to] = [Math.max(0, Math.round(turn.start * 100)), Math.min(levels.length, Math.round(turn.end * 100))];
   const ranked = levels.slice(from, to).sort();
   const [quiet, loud] = [ranked[Math.floor(ranked.length * 0.05)]!, ranked[Math.floor(ranked.length * 0.95)]!];
-  const threshold = ({ aboveQuiet, belowLoud }: typeof EDGE_THRESHOLD) =>
-    Math.max(loud - MAX_BELOW_LOUD, Math.min(quiet + aboveQuiet, loud - belowLoud));
+  const threshold = Math.max(loud - MAX_BELOW_LOUD, quiet + QUIET_SHARE * (loud - quiet));
   const isUncertain = (pause: Range) => fewestSpeakers(speakerCounts, pause) < CERTAIN_SPEAKERS;
 
-  const sounds = soundsIn(levels, [from, to], threshold(EDGE_THRESHOLD));
+  const sounds = soundsIn(levels, [from, to], threshold);
   if (!sounds.length) return [turn];
   const first = Math.max(from, sounds[0]![0] - MARGIN_STEPS);
   const last = Math.min(to, sounds.at(-1)![1] + MARGIN_STEPS);
   const start = isUncertain([from - 2, first]) ? first : from;
   const end = isUncertain([last, to + 2]) ? last : to;
 
-  const pauses = between(soundsIn(levels, [from, to], threshold(PAUSE_THRESHOLD))).filter(
+  const pauses = between(sounds).filter(
     (pause) => pause[1] - pause[0] > MAX_PAUSE_STEPS && pause[0] > start && pause[1] < end && isUncertain(pause),
   );
   const parts = between([[from, start], ...pauses, [end, to]]);

@@ -69,19 +69,25 @@ t.test('snapToSound() keeps a turn whole in steady noise, and in silence', async
   t.strictSame(snapToSound([turn], levels(2, -180, -180, []), unsure), [turn]);
 });
 
-t.test('snapToSound() finds pauses in noise 20 dB below the voice', async (t) => {
-  const turn = { speaker: 0, start: 0, end: 3 };
-  const spoken: [number, number][] = [
-    [0, 1],
-    [1.5, 3],
-  ];
-  t.strictSame(seconds(snapToSound([turn], levels(3, -20, -40, spoken), speakerCounts(3, [[1, 1.5]]))), [
-    [0, 1],
-    [1.5, 3],
-  ]);
-});
+for (const decibels of [10, 20, 30])
+  t.test(`snapToSound() finds pauses and edges in noise ${decibels} dB below the voice`, async (t) => {
+    const turn = { speaker: 0, start: 0, end: 3 };
+    const sound = levels(3, -20, -20 - decibels, [
+      [0.2, 1],
+      [1.5, 3],
+    ]);
+    const noisy = sound.map((level, i) => level + (i % 3) / 2 - 0.5);
+    const unsure = speakerCounts(3, [
+      [0, 0.2],
+      [1, 1.5],
+    ]);
+    t.strictSame(seconds(snapToSound([turn], noisy, unsure)), [
+      [0.16, 1],
+      [1.5, 3],
+    ]);
+  });
 
-t.test('snapToSound() ignores sounds shorter than 50 ms', async (t) => {
+t.test('snapToSound() ignores sounds shorter than 30 ms', async (t) => {
   const turn = { speaker: 0, start: 0.5, end: 2.5 };
   const start = (length: number) => {
     const sound = levels(3, -20, -60, [
@@ -90,8 +96,8 @@ t.test('snapToSound() ignores sounds shorter than 50 ms', async (t) => {
     ]);
     return snapToSound([turn], sound, speakerCounts(3, [[0.3, 0.85]]))[0]!.start;
   };
-  t.equal(start(0.04), 0.76);
-  t.equal(start(0.06), 0.56);
+  t.equal(start(0.02), 0.76);
+  t.equal(start(0.04), 0.56);
 });
 
 t.test('snapToSound() keeps a part between two pauses from 0.1 s on', async (t) => {

@@ -7,8 +7,8 @@ export const DIARIZATION: Change[] = [
   ['engine/diarization/tracks.ts', 'highest = Math.max(highest,', 'highest = Math.min(highest,'],
   [
     'engine/diarization/campplus.ts',
-    'SMALL_CLUSTER_BONUS = 0.06',
-    'SMALL_CLUSTER_BONUS = 0.03',
+    'SMALL_CLUSTER_BONUS = 0.08',
+    'SMALL_CLUSTER_BONUS = 0.04',
     ['test/engine/diarization/clustering.test.ts'],
   ],
   ['engine/diarization/clustering.ts', 'speakers: speakers ?? undefined, minWeight', 'minWeight', LIMITS],
@@ -27,7 +27,8 @@ export const DIARIZATION: Change[] = [
   ['engine/diarization/linkage.ts', 'const REMOVED = -8;', 'const REMOVED = 0;'],
   ['engine/diarization/snap-turns.ts', 'const MARGIN_STEPS = 4;', 'const MARGIN_STEPS = 16;'],
   ['engine/diarization/snap-turns.ts', 'const MAX_BELOW_LOUD = 35;', 'const MAX_BELOW_LOUD = 140;', LIMITS],
+  ['engine/diarization/snap-turns.ts', 'const QUIET_SHARE = 0.2;', 'const QUIET_SHARE = 0.05;'],
   ['engine/diarization/snap-turns.ts', 'const MAX_PAUSE_STEPS = 33;', 'const MAX_PAUSE_STEPS = 132;'],
-  ['engine/diarization/snap-turns.ts', 'const MIN_SOUND_STEPS = 5;', 'const MIN_SOUND_STEPS = 20;'],
+  ['engine/diarization/snap-turns.ts', 'const MIN_SOUND_STEPS = 3;', 'const MIN_SOUND_STEPS = 12;'],
   ['engine/diarization/snap-turns.ts', 'const MIN_TURN_STEPS = 10;', 'const MIN_TURN_STEPS = 40;'],
 ];

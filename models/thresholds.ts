@@ -19,8 +19,6 @@ export const thresholdsSchema = z.object({
   guessedLogProb: z.number(),
   /** Log-probability below which a window is decoded again, */
   poorLogProb: z.number(),
-  /** with `accurate` by beam search below this, */
-  unsureLogProb: z.number(),
   /** and below which a part of a window may be in another language. */
   foreignLogProb: z.number(),
   /** Logistic map from a word's mean token probability to its confidence: of words with confidence 0.8, about 80 % are right. */
@@ -30,7 +28,7 @@ export type Thresholds = z.infer<typeof thresholdsSchema>;
 
 /**
  * Whisper base in 8 bits; other checkpoints use them until they have their own. Hallucinations: 26 windows of noise and 175 real clips, of
- * which none is lost. `unsureLogProb`: 50 % of clean windows; no gain in the others. `foreignLogProb`: a guess from 12 joins of tuning
+ * which none is lost. `foreignLogProb`: a guess from 12 joins of tuning
  * clips; mock words have -0.77 to -1.7, text in the right language -0.05 to -0.6. `confidence`: `bench/confidence.ts --fit` on 1,457 words
  * of 36 tuning clips, as recorded and over the telephone band.
  */
@@ -42,7 +40,6 @@ export const WHISPER_BASE_THRESHOLDS: Thresholds = {
   maxNoSpeech: 0.7,
   guessedLogProb: -1.0,
   poorLogProb: -1.0,
-  unsureLogProb: -0.35,
   foreignLogProb: -0.7,
   confidence: { slope: 1.065, intercept: 0.153 },
 };

@@ -89,7 +89,6 @@ export async function decodeWell(
   const whole = depth === 0;
   const worthMore = (result: DecodeResult) =>
     !effort.spent && (whole || request.accurate || wordless(result) || loop(result.tokens) !== null);
-  const unsure = (result: DecodeResult) => request.accurate && result.meanLogProb < facts.thresholds.unsureLogProb;
   const overruled = (result: DecodeResult) => {
     const { language, probability } = likeliest(result.languages);
     const doubted = request.language === 'auto' && request.expected !== null && language !== result.language;
@@ -108,7 +107,7 @@ export async function decodeWell(
     prompt: [],
     vocabulary,
     speech: request.speech,
-    again: (result) => suspicious(result) || poor(result) || unsure(result) || overruled(result) !== null || result.missed !== undefined,
+    again: (result) => request.accurate || suspicious(result) || poor(result) || overruled(result) !== null || result.missed !== undefined,
     first: request.first,
     leave: request.leave,
     check,
@@ -147,7 +146,7 @@ export async function decodeWell(
       }
     }
     for (const options of whole || loop(result.tokens) ? [careful, ...SAMPLED] : [careful]) {
-      if (!worthMore(result) || (!poor(result) && !(options === careful && (unsure(result) || wordless(result))))) break;
+      if (!worthMore(result) || (!poor(result) && !(options === careful && (request.accurate || wordless(result))))) break;
       const other = await again(options, result.language);
       const mended = poor(result) && !poor(other) && !wordless(other);
       if (mended || better(other, result)) result = other;

@@ -61,7 +61,7 @@ function resultOf({ text, loops, meanLogProb, covered, cutOff, guessed }: Decode
  * Recognises a window of speech, certain if longer than SECONDS, with a stub decoder that returns `decoded(request)`, in segments of equal length. Returns the words,
  * the attempts made and the lengths of the windows decoded, to 0.1 s.
  */
-async function recognised(decoded: (request: DecodeRequest) => Decoded, seconds = SECONDS, language = 'auto') {
+async function recognised(decoded: (request: DecodeRequest) => Decoded, seconds = SECONDS, language = 'auto', accurate = false) {
   const lengths: number[] = [];
   const decode = async (request: DecodeRequest) => {
     lengths.push(Math.round(lengthOf(request) * 10) / 10);
@@ -80,7 +80,7 @@ async function recognised(decoded: (request: DecodeRequest) => Decoded, seconds 
     language,
     expected: null,
     vocabulary: '',
-    accurate: false,
+    accurate,
   };
   const { words, tried } = await recognise(request, { model: { facts } as Whisper, tokenizer, decoder }, () => {});
   return { text: words.map(({ text }) => text).join(''), tried, words, lengths };
@@ -109,6 +109,22 @@ t.test('recognise() accepts words from beam search if the first result was only 
     options.beamSize > 1 ? { text: ' But she said', meanLogProb: -0.5 } : { text: ' —', meanLogProb: -0.1 },
   );
   t.equal(text, ' But she said');
+});
+
+t.test('recognise() decodes every window by beam search if accurate, and keeps the more probable result', async (t) => {
+  const decoded = (probable: number) => (request: DecodeRequest) =>
+    request.options.beamSize > 1
+      ? { text: ' he is the reciter', meanLogProb: probable }
+      : { text: ' he has the writer', meanLogProb: -0.1 };
+  for (const [probable, accurate, heard] of [
+    [-0.05, true, ' he is the reciter'],
+    [-0.15, true, ' he has the writer'],
+    [-0.05, false, ' he has the writer'],
+  ] as const) {
+    const { text, tried } = await recognised(decoded(probable), SECONDS, 'en', accurate);
+    t.equal(text, heard);
+    t.equal(tried.includes('timed-beam3'), accurate);
+  }
 });
 
 t.test('recognise() does not sample words in place of punctuation', async (t) => {

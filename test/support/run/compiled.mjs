@@ -23,7 +23,7 @@ export function run(file) {
     filename: file,
     cachedData,
   });
-  if (!cachedData) process.once('exit', () => keep(kept, script));
+  if (script.cachedDataRejected !== false) process.once('exit', () => keep(kept, script)); // absent, or of another processor
   const module = { exports: {} };
   script.runInThisContext()(require, module, module.exports, (specifier) => import(specifier));
 }

@@ -1,10 +1,11 @@
 /**
- * `npm run mutate [-- --only=TEXT] [--from=N] [--count=N]`: applies each change of test/mutate/changes to a copy of the checkout, runs the closest
- * tests, and prints the changes that no test detected. Exits with 1 if more than 5 % survive or a change could not be tested.
+ * `npm run mutate [-- --only=TEXT] [--from=N] [--count=N] [--jobs=N]`: applies each change of test/mutate/changes to a copy of the checkout, runs the
+ * closest tests, and prints the changes that no test detected. Exits with 1 if more than 5 % survive or a change could not be tested.
+ * --jobs: number of copies that are tested at once; as many as there are processors by default.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Change, testsOf } from './mutate/changes/change.ts';
@@ -20,19 +21,24 @@ const CONSOLE = 'api/console/app/'; // what browsers load is built from it
 type Verdict = 'noticed' | 'SURVIVED' | 'NOT TRIED';
 
 const { values } = parseArgs({
-  options: { only: { type: 'string', default: '' }, from: { type: 'string', default: '0' }, count: { type: 'string' } },
+  options: {
+    only: { type: 'string', default: '' },
+    from: { type: 'string', default: '0' },
+    count: { type: 'string' },
+    jobs: { type: 'string', default: String(availableParallelism()) },
+  },
 });
 const from = Number(values.from);
 const chosen = CHANGES.filter((change) => change.flat().join(' ').includes(values.only)).slice(
   from,
   values.count ? from + Number(values.count) : undefined,
 );
-const scratch = mkdtempSync(join(tmpdir(), 'longhand-mutate-'));
-process.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
+const copies = Array.from({ length: Number(values.jobs) }, () => mkdtempSync(join(tmpdir(), 'longhand-mutate-')));
+process.once('exit', () => copies.forEach((scratch) => void rmSync(scratch, { recursive: true, force: true })));
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 /** Copies the checkout, including uncommitted changes; packages are shared. */
-function copy(): void {
+function copy(scratch: string): void {
   const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: ROOT, encoding: 'utf8' }).split('\n').filter(Boolean);
   for (const file of [...files, ...BUILT].filter((file) => existsSync(join(ROOT, file)))) {
     mkdirSync(dirname(join(scratch, file)), { recursive: true });
@@ -43,55 +49,64 @@ function copy(): void {
 }
 
 /** Writes a file of the copy. */
-function write(file: string, text: string): void {
+function write(scratch: string, file: string, text: string): void {
   writeFileSync(join(scratch, file), text);
   if (!file.startsWith(CONSOLE)) return;
   execFileSync(process.execPath, ['node_modules/vite/bin/vite.js', 'build', '--config', `${CONSOLE}vite.config.ts`], { cwd: scratch });
 }
 
 /** Whether tests pass, each file within `patienceMs` if given. */
-async function passes(tests: readonly string[], patienceMs?: number): Promise<boolean> {
-  const env: Record<string, string> = patienceMs ? { TEST_PATIENCE_MS: String(Math.round(patienceMs)) } : {};
+async function passes(scratch: string, tests: readonly string[], patienceMs?: number): Promise<boolean> {
+  const env: Record<string, string> = { TEST_PROGRAMS_CACHE: join(scratch, '.tap/programs') };
+  if (patienceMs) env.TEST_PATIENCE_MS = String(Math.round(patienceMs));
   return (await finish(process.execPath, [...RUN, 'test/run.ts', '--jobs=1', ...tests], env, scratch)).code === 0;
 }
 
-const durations = new Map<string, number | null>();
+const durations = new Map<string, Promise<number | null>>();
 
 /** Milliseconds that tests take without any change, or null if they fail: then they would appear to detect every change. */
-async function unchanged(tests: readonly string[]): Promise<number | null> {
+function unchanged(scratch: string, tests: readonly string[]): Promise<number | null> {
   const key = tests.join(' ');
-  if (!durations.has(key)) {
+  const measure = async () => {
     const started = performance.now();
-    durations.set(key, (await passes(tests)) ? performance.now() - started : null);
-  }
+    return (await passes(scratch, tests)) ? performance.now() - started : null;
+  };
+  if (!durations.has(key)) durations.set(key, measure());
   return durations.get(key)!;
 }
 
-async function attempt(change: Change): Promise<Verdict> {
+async function attempt(scratch: string, change: Change): Promise<Verdict> {
   const [file, text, instead] = change;
   const tests = testsOf(change);
   const original = readFileSync(join(scratch, file), 'utf8');
-  const usual = original.split(text).length === 2 ? await unchanged(tests) : null;
+  const usual = original.split(text).length === 2 ? await unchanged(scratch, tests) : null;
   if (usual === null) return 'NOT TRIED';
   write(
+    scratch,
     file,
     original.replace(text, () => instead),
   );
   try {
-    return (await passes(tests, PATIENCE * usual + MIN_PATIENCE_MS)) ? 'SURVIVED' : 'noticed';
+    return (await passes(scratch, tests, PATIENCE * usual + MIN_PATIENCE_MS)) ? 'SURVIVED' : 'noticed';
   } finally {
-    write(file, original);
+    write(scratch, file, original);
   }
 }
 
-copy();
 const verdicts: Verdict[] = [];
-for (const [number, change] of chosen.entries()) {
-  const verdict = await attempt(change);
-  verdicts.push(verdict);
-  const [file, text, instead] = change;
-  process.stdout.write(`${from + number} ${verdict} ${file}: ${JSON.stringify(text)} -> ${JSON.stringify(instead)}\n`);
+const numbered = chosen.entries(); // the copies take from it in turn
+
+async function work(scratch: string): Promise<void> {
+  copy(scratch);
+  for (const [number, change] of numbered) {
+    const verdict = await attempt(scratch, change);
+    verdicts.push(verdict);
+    const [file, text, instead] = change;
+    process.stdout.write(`${from + number} ${verdict} ${file}: ${JSON.stringify(text)} -> ${JSON.stringify(instead)}\n`);
+  }
 }
+
+await Promise.all(copies.map(work));
 const count = (wanted: Verdict) => verdicts.filter((verdict) => verdict === wanted).length;
 process.stdout.write(
   `# ${verdicts.length} changes: ${count('noticed')} noticed, ${count('SURVIVED')} survived, ${count('NOT TRIED')} not tried\n`,

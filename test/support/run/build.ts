@@ -22,7 +22,7 @@ import { type BuildOptions, build, type Plugin, stop } from 'esbuild'; // that o
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const COMPILED = new URL('compiled.mjs', import.meta.url);
-const CACHE = join(ROOT, 'node_modules/.cache/longhand-programs');
+const CACHE = process.env.TEST_PROGRAMS_CACHE ?? join(ROOT, 'node_modules/.cache/longhand-programs');
 const KEPT_MS = 24 * 3_600_000; // after a run began with it: `npm run chaos` and `mutate` start programs from it for hours
 const FOLDERS = ['api', 'bench', 'db', 'engine', 'models', 'scripts'];
 

@@ -13,6 +13,12 @@ export const EXCERPTS_PER_BATCH = 2; // with more, activations between two layer
 export const MIN_RELIABLE_SECONDS = 1;
 export const MAX_EXCERPT_SECONDS = 4; // of speech; bridged gaps are not counted
 export const MIN_EXCERPT_FRAMES = 6;
+/**
+ * Excerpts shorter than this many frames of the segmentation, 0.6 s, are embedded with so many rows more, 0.2 s: of 160 interjections that
+ * nobody overlapped, in 20 rooms of the tuning set, 152 instead of 145 are most similar to their speaker.
+ */
+export const SHORT_EXCERPT_FRAMES = 36;
+export const SHORT_EXCERPT_ROWS = 20;
 
 /**
  * Mean similarity from which on two clusters are the same speaker, in wide-band audio; a distance of 0.47 gave the most correct speaker
@@ -47,6 +53,8 @@ export const MIN_SPLIT_SECONDS = 2; // … if it has at least this length
 export const SUBWINDOW_FRAMES = 60; // frames of the segmentation: one second, enough for an embedding to identify the speaker …
 export const SUBWINDOW_STEP_FRAMES = 30; // … at least every half second
 export const CHANGE_PENALTY = 0.1; // minimum gain in similarity per change of speaker: embeddings of one second are unreliable
+
+export const INTERJECTION_MARGIN = 0.1; // difference in similarity from which on the end of an excerpt is another speaker's
 
 export const CONTEXT_SECONDS = 1; // excerpts shorter than this also use the labels of the segmentation …
 export const CONTEXT_WEIGHT = 0.15; // … with a weight up to this similarity, for an excerpt of length 0

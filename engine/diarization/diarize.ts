@@ -4,6 +4,7 @@ import type { Recording, Turn } from '../types.ts';
 import { EXCERPTS_PER_BATCH, MIN_RELIABLE_SECONDS } from './campplus.ts';
 import { clusterSpeakers } from './clustering.ts';
 import { cutExcerpts, type Excerpt, sampleRange, secondsOf } from './excerpts.ts';
+import { cutOffInterjections } from './interjections.ts';
 import { assignSpeakers } from './label.ts';
 import type { Linker } from './linkage.ts';
 import { splitAtChanges } from './resegment.ts';
@@ -29,8 +30,8 @@ export interface DiarizeOptions {
 }
 
 /**
- * Speaker turns: each span of one speaker is embedded once, the embeddings are clustered, doubtful spans divided, and each span assigned to
- * the nearest speaker.
+ * Speaker turns: each span of one speaker is embedded once, the embeddings are clustered, doubtful spans divided, interjections cut off, and
+ * each span assigned to the nearest speaker.
  */
 export async function diarize(
   activity: Activity,
@@ -47,9 +48,11 @@ export async function diarize(
   const { speakers, signal, linker } = options;
   const centroids = await clusterSpeakers(...reliable(excerpts, embeddings, speakers), threshold, speakers, signal, linker);
   const embed = (subwindows: Excerpt[]) => embedAll(subwindows, recording, channel, embedder, { ...options, onProgress: undefined });
-  const [parts, embeddingsOfParts] = await splitAtChanges(excerpts, embeddings, centroids, embed);
+  const levels = await levelsOf(recording, channel, signal);
+  const split = await splitAtChanges(excerpts, embeddings, centroids, embed);
+  const [parts, embeddingsOfParts] = await cutOffInterjections(...split, centroids, { threshold, tracks: tracks.tracks, levels, embed });
   const turns = toTurns(tracks, parts, assignSpeakers(parts, tracks.tracks, embeddingsOfParts, centroids), centroids.length);
-  return renumbered(snapToSound(turns, await levelsOf(recording, channel, signal), tracks.speakerCounts));
+  return renumbered(snapToSound(turns, levels, tracks.speakerCounts));
 }
 
 /** Speaker embeddings of all excerpts; those of equal length are batched. */
@@ -103,12 +106,11 @@ async function readExcerpt(recording: Recording, channel: number | 'mix', excerp
 /** The embeddings that may form a speaker, and their seconds: all that are long enough, or the longest if those are too few. */
 function reliable(excerpts: Excerpt[], embeddings: Float32Array[], speakers: number | null): [Float32Array[], number[]] {
   const seconds = excerpts.map(secondsOf);
-  const long = Math.min(MIN_RELIABLE_SECONDS, Math.max(...seconds));
-  let chosen = seconds.map((_, i) => i).filter((i) => seconds[i]! >= long);
-  if (speakers && chosen.length < speakers)
-    chosen = seconds
-      .map((_, i) => i)
-      .toSorted((a, b) => seconds[b]! - seconds[a]!)
-      .slice(0, speakers);
+  const all = excerpts.map((_, i) => i);
+  const single = all.filter((i) => !excerpts[i]!.overlapped);
+  const usable = single.length < (speakers ?? 1) ? all : single;
+  const long = Math.min(MIN_RELIABLE_SECONDS, Math.max(...usable.map((i) => seconds[i]!)));
+  let chosen = usable.filter((i) => seconds[i]! >= long);
+  if (speakers && chosen.length < speakers) chosen = usable.toSorted((a, b) => seconds[b]! - seconds[a]!).slice(0, speakers);
   return [chosen.map((i) => embeddings[i]!), chosen.map((i) => seconds[i]!)];
 }

@@ -56,3 +56,13 @@ export const LOCAL_ACTIVE_PROBABILITY = 0.3; // a local speaker whose highest pr
 export const MIN_SHARED_FRAMES = 6;
 export const MIN_SHARED_PORTION = 0.5;
 export const MIN_VOTES = 0.1; // sum of probabilities below which nobody is active
+
+/** Start of a frame in seconds, from its centre. */
+export function startOf(frame: number): number {
+  return frame === 0 ? 0 : (frame - 0.5) * FRAME_SECONDS + FIRST_FRAME_SECONDS;
+}
+
+/** The frame that contains a time in seconds. */
+export function frameAt(seconds: number): number {
+  return Math.max(0, Math.round((seconds - FIRST_FRAME_SECONDS) / FRAME_SECONDS));
+}

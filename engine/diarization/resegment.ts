@@ -30,7 +30,9 @@ export async function splitAtChanges(
 ): Promise<[Excerpt[], Float32Array[]]> {
   const similarity = similarityTo(excerpts, embeddings, centroids);
   const subwindows = excerpts.map((excerpt, i) =>
-    secondsOf(excerpt) >= MIN_SPLIT_SECONDS && isAmbiguous(similarity(embeddings[i]!, i)) ? subwindowsOf(excerpt) : [],
+    !excerpt.overlapped && secondsOf(excerpt) >= MIN_SPLIT_SECONDS && isAmbiguous(similarity(embeddings[i]!, i))
+      ? subwindowsOf(excerpt)
+      : [],
   );
   const heard = await embed(subwindows.flat());
   let next = 0;
@@ -52,7 +54,7 @@ function similarityTo(
   const seconds = centroids.map(() => 0);
   const sums = centroids.map(() => new Float32Array(EMBEDDING_SIZE));
   for (const [i, excerpt] of excerpts.entries()) {
-    if (secondsOf(excerpt) < MIN_RELIABLE_SECONDS) continue;
+    if (excerpt.overlapped || secondsOf(excerpt) < MIN_RELIABLE_SECONDS) continue;
     seconds[labels[i]!]! += secondsOf(excerpt);
     add(sums[labels[i]!]!, embeddings[i]!, secondsOf(excerpt));
   }

@@ -1,5 +1,5 @@
 import type { Turn } from '../types.ts';
-import { CERTAIN_SPEAKERS, FIRST_FRAME_SECONDS, FRAME_SECONDS } from './pyannote.ts';
+import { CERTAIN_SPEAKERS, frameAt } from './pyannote.ts';
 
 /* Levels are computed every 10 ms. Lengths below are in such steps, levels in dB. */
 
@@ -68,8 +68,7 @@ function between(ranges: readonly Range[]): Range[] {
 function fewestSpeakers(speakerCounts: Float32Array, [from, to]: Range): number {
   let least = Number.POSITIVE_INFINITY;
   for (let i = from; i < to; i++) {
-    const frame = Math.round(((i + 0.5) / 100 - FIRST_FRAME_SECONDS) / FRAME_SECONDS);
-    least = Math.min(least, speakerCounts[frame] ?? 0);
+    least = Math.min(least, speakerCounts[frameAt((i + 0.5) / 100)] ?? 0);
   }
   return least;
 }

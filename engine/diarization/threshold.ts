@@ -27,7 +27,7 @@ export function similarityThreshold(excerpts: Excerpt[], embeddings: Float32Arra
 
 /** Pairs of excerpts that one window assigned to two local speakers. */
 function differentSpeakers(excerpts: Excerpt[], tracks: Track[]): [number, number][] {
-  const long = excerpts.map((_, i) => i).filter((i) => secondsOf(excerpts[i]!) >= MIN_COMPARED_SECONDS);
+  const long = excerpts.map((_, i) => i).filter((i) => !excerpts[i]!.overlapped && secondsOf(excerpts[i]!) >= MIN_COMPARED_SECONDS);
   const order = long.toSorted((a, b) => excerpts[a]!.first - excerpts[b]!.first);
   const pairs: [number, number][] = [];
   for (const [n, i] of order.entries()) {

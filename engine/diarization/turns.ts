@@ -1,6 +1,6 @@
 import type { Turn } from '../types.ts';
 import type { Excerpt } from './excerpts.ts';
-import { FIRST_FRAME_SECONDS, FRAME_SECONDS, MIN_VOTES } from './pyannote.ts';
+import { MIN_VOTES, startOf } from './pyannote.ts';
 import type { Track, Tracks } from './tracks.ts';
 
 const MAX_PAUSE_SECONDS = 0.3; // shorter pauses of one speaker are part of the turn
@@ -16,7 +16,7 @@ export function toTurns({ tracks, speakerCounts }: Tracks, excerpts: Excerpt[], 
   const open: (number | null)[] = new Array(speakers).fill(null); // start frame of each speaker's open turn
   const turns: Turn[] = [];
   const close = (speaker: number, end: number) => {
-    if (open[speaker] !== null) turns.push({ speaker, start: edge(open[speaker]!), end: edge(end) });
+    if (open[speaker] !== null) turns.push({ speaker, start: startOf(open[speaker]!), end: startOf(end) });
     open[speaker] = null;
   };
   let waiting = 0; // earlier ballots are over
@@ -35,11 +35,6 @@ export function toTurns({ tracks, speakerCounts }: Tracks, excerpts: Excerpt[], 
   }
   for (let speaker = 0; speaker < speakers; speaker++) close(speaker, speakerCounts.length);
   return renumbered(smoothed(turns));
-}
-
-/** Start of a frame in seconds, from its centre. */
-function edge(frame: number): number {
-  return frame === 0 ? 0 : (frame - 0.5) * FRAME_SECONDS + FIRST_FRAME_SECONDS;
 }
 
 /** A track with the speaker of each of its spans. */

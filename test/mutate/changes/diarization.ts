@@ -1,5 +1,6 @@
 import type { Change } from './change.ts';
 
+const INTERJECTIONS = ['test/engine/diarization/interjections.test.ts'];
 const LIMITS = ['test/engine/diarization/limits.test.ts'];
 
 /** Thresholds of diarization, and the number of speakers that is known. */
@@ -18,6 +19,14 @@ export const DIARIZATION: Change[] = [
   ['engine/diarization/excerpts.ts', 'const MAX_GAP_FRAMES = 5;', 'const MAX_GAP_FRAMES = 20;', LIMITS],
   ['engine/diarization/halves.ts', 'const MIN_GAIN = 0.1;', 'const MIN_GAIN = 0;'],
   ['engine/diarization/halves.ts', 'const MIN_HIDDEN_FRAMES = 40;', 'const MIN_HIDDEN_FRAMES = 20;'],
+  ['engine/diarization/excerpts.ts', 'const MIN_OVERLAPPED_FRAMES = 12;', 'const MIN_OVERLAPPED_FRAMES = 60;', INTERJECTIONS],
+  ['engine/diarization/excerpts.ts', 'alone.length < MIN_EXCERPT_FRAMES && run', 'run', INTERJECTIONS],
+  ['engine/diarization/diarize.ts', 'all.filter((i) => !excerpts[i]!.overlapped)', 'all', INTERJECTIONS],
+  ['engine/diarization/interjections.ts', 'const MIN_DIP = 10;', 'const MIN_DIP = 5;'],
+  ['engine/diarization/interjections.ts', 'const DOUBT_PROBABILITY = 0.9;', 'const DOUBT_PROBABILITY = 0.99;'],
+  ['engine/diarization/interjections.ts', 'most >= threshold && ', ''],
+  ['engine/diarization/interjections.ts', ' && gap <= ADJACENT_FRAMES', ' && false'],
+  ['engine/diarization/campplus.ts', 'INTERJECTION_MARGIN = 0.1;', 'INTERJECTION_MARGIN = 0.05;', INTERJECTIONS],
   ['engine/diarization/label.ts', 'const COMPARED_EXCERPTS = 12;', 'const COMPARED_EXCERPTS = 3;'],
   ['engine/diarization/label.ts', 'const CONTEXT_FRAMES = 240;', 'const CONTEXT_FRAMES = 960;'],
   ['engine/diarization/label.ts', 'const MAX_GAP_FRAMES = 30;', 'const MAX_GAP_FRAMES = 10;'],

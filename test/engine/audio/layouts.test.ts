@@ -23,6 +23,7 @@ const LAYOUTS: Record<number, string[]> = {
   8: ['7.1', '7.1(wide)', 'octagonal'],
   16: ['hexadecagonal'],
 };
+const NOT_AC3 = ['downmix', '6.0', 'hexagonal']; // which ffmpeg converts to layouts with other channels
 /** Container, codec and their maximum number of channels. */
 const FORMS: [extension: string, codec: string, channels: number][] = [
   ['wav', 'pcm_s16le', 64],
@@ -69,7 +70,7 @@ function caseOf(seed: number): Case {
   });
   const maps = channels.flatMap((_, track) => ['-map', `${track}:a`]);
   const layouts = tracks === 1 && chance() < 0.5 ? LAYOUTS[channels[0]!] : undefined;
-  const known = layouts?.filter((name) => codec !== 'ac3' || name !== 'downmix'); // which ffmpeg writes as one channel
+  const known = layouts?.filter((name) => codec !== 'ac3' || !NOT_AC3.includes(name));
   const layout = known ? ['-af', `pan=${pick(known)}|${Array.from({ length: channels[0]! }, (_, c) => `c${c}=c${c}`).join('|')}`] : [];
   const name = `${seed} ${codec} ${extension} ${channels.join('+')} ${layout[1]?.split('|')[0] ?? ''}`;
   const chosen = ['-disposition:a', '0', `-disposition:a:${Math.floor(chance() * tracks)}`, 'default'];

@@ -2,11 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Parser } from 'tap-parser';
-import { type Done, END, PATIENCE_MS } from './protocol.ts';
+import { type Done, END, patienceMs } from './protocol.ts';
 
 const TOGETHER = fileURLToPath(new URL('together.ts', import.meta.url));
 const LOADER = new URL('../typescript.mjs', import.meta.url).href;
-const BUSY_MS = PATIENCE_MS + 60_000; // later than together.ts, which cannot end a busy loop
 const MAX_DIAGNOSTIC = 4000; // maximum characters of found and wanted values
 const REST_MS = 60_000; // for a process to exit after its last file
 
@@ -25,6 +24,9 @@ export interface Outcome {
   /** Failures with found and wanted values, as lines to print. */
   failures: string[];
 }
+
+/** Milliseconds after which a process is killed: later than together.ts ends a file, since that cannot end a busy loop. */
+export const busyMs = () => patienceMs() + 60_000;
 
 /** A process that runs one test file after another. */
 export class TestProcess {
@@ -71,7 +73,7 @@ export class TestProcess {
       this.#child.on('message', receive);
     });
     this.#child.send(file);
-    const watch = setTimeout(() => this.#child.kill('SIGKILL'), BUSY_MS);
+    const watch = setTimeout(() => this.#child.kill('SIGKILL'), busyMs());
     const ended = await Promise.race([Promise.all([done, closed]), this.#ended]);
     clearTimeout(watch);
     if (typeof ended === 'string') outcome.failures.push(`${file}: the process ended with ${ended} before the file did\n${this.#noise}`);

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import t from 'tap';
 import { finish, ROOT, RUN } from '../processes.ts';
-import { allTests, type Costs, isLong, isWaiting, lanesOf, longestFirst, longTests, shuffled, testsAt } from './plan.ts';
+import { allTests, type Costs, isLong, isWaiting, LONG, lanesOf, longestFirst, longTests, shuffled, testsAt } from './plan.ts';
+import { busyMs } from './process.ts';
 import { isAllowed } from './skips.ts';
 
 const FILES = {
@@ -36,6 +37,11 @@ t.test('run.ts names files that failed, threw, hung or ended their process, and 
   t.match(failed, /waiting\.test\.ts > .*timeout/);
   t.match(stdout, /^ok \S+passing\.test\.ts # 3 passed/m);
   t.match(stdout, /^# \{ total: 11, pass: 6, fail: 5, skip: 0 \}$/m);
+});
+
+t.test('run.ts --long lets a file run for hours before it kills its process', async (t) => {
+  t.intercept(process, 'env', { value: { ...process.env, ...LONG } }); // as run.ts does after loading everything
+  t.ok(busyMs() > 3_600_000, `${busyMs()} ms`);
 });
 
 t.test('run.ts reports an uncaught error in the test that caused it', async (t) => {

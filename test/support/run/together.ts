@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import { Lacking } from '../programs.ts';
-import { type Done, END, PATIENCE_MS } from './protocol.ts';
+import { type Done, END, patienceMs } from './protocol.ts';
 
 const TICKS = 100; // per second, in /proc
 
@@ -18,7 +18,7 @@ if (process.env.TEST_STATEMENTS) await import(new URL('../recorder.mjs', import.
 
 async function run(file: string): Promise<void> {
   const number = tests.length;
-  await t.test(file, { timeout: PATIENCE_MS }, async (test) => {
+  await t.test(file, { timeout: patienceMs() }, async (test) => {
     tests[number] = test;
     try {
       await import(`${pathToFileURL(file).href}?together=${number}`);

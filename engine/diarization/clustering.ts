@@ -6,6 +6,7 @@ import {
   FIRST_BLOCK_THRESHOLD,
   MIN_SPEAKER_SECONDS,
   MIN_SPEAKER_SHARE,
+  SEPARATED_PAIRS,
   SMALL_CLUSTER_BONUS,
   SMALL_CLUSTER_SECONDS,
   SMALL_CLUSTER_SHARE,
@@ -13,27 +14,34 @@ import {
 import { unit } from './embedding.ts';
 import { dot } from './label.ts';
 import { type LinkageOptions, type Linker, link, type Rows } from './linkage.ts';
+import type { Pair } from './pairs.ts';
 
 const BLOCK_VECTORS = 1200; // maximum vectors per similarity matrix: about an hour of conversation
 const MAX_CLUSTERED = 1800; // clusters from which speakers are formed, the largest: outliers form no speaker, they only join one
 const MAX_SPEAKERS = 100; // maximum speakers: the largest
 
+export interface ClusterOptions {
+  /** Mean cosine from which on two clusters are one speaker. */
+  threshold: number;
+  /** Number of speakers, or null if it is not known. */
+  speakers: number | null;
+  /** Pairs of embeddings whose excerpts one window contains. */
+  pairs?: readonly Pair[];
+  /** Checked between blocks: each takes up to a second. */
+  signal?: AbortSignal;
+  /** Where the blocks are linked; default: here, yielding in between. */
+  linker?: Linker;
+}
+
 /**
- * Clusters speaker embeddings into speakers.
+ * Clusters speaker embeddings into speakers; returns a unit vector for each.
  * @param embeddings unit vectors [192]
  * @param seconds of speech behind each
- * @param threshold mean cosine from which on two clusters are one speaker
- * @param speakers number of speakers, if known
- * @param signal checked between blocks: each takes up to a second
- * @param linker where the blocks are linked; default: here, yielding in between
  */
 export async function clusterSpeakers(
   embeddings: Float32Array[],
   seconds: number[],
-  threshold: number,
-  speakers: number | null,
-  signal?: AbortSignal,
-  linker: Linker = linkHere,
+  { threshold, speakers, pairs = [], signal, linker = linkHere }: ClusterOptions,
 ): Promise<Float32Array[]> {
   const all = rows(embeddings);
   let means = all;
@@ -47,13 +55,10 @@ export async function clusterSpeakers(
   const spoken = seconds.reduce((sum, s) => sum + s, 0);
   const minSeconds = Math.min(MIN_SPEAKER_SECONDS, MIN_SPEAKER_SHARE * spoken);
   const labels = await linkLargest(means, weights, { stop: threshold, speakers: speakers ?? undefined, minWeight: minSeconds }, linker);
-  const clusters = gather(
-    all,
-    Float64Array.from(seconds),
-    group.map((g) => labels[g]!),
-  );
+  const clusterOf = group.map((g) => labels[g]!);
+  const clusters = gather(all, Float64Array.from(seconds), clusterOf);
   keepLargest(clusters.weights);
-  if (!speakers) mergeSmall(clusters, threshold, minSeconds);
+  if (!speakers) mergeSmall(clusters, threshold, minSeconds, { clusterOf, pairs });
   return centroids(clusters, minSeconds, speakers);
 }
 
@@ -126,8 +131,27 @@ function keepLargest(weights: Float64Array): void {
   for (let c = 0; c < weights.length; c++) if (weights[c]! < least) weights[c] = 0;
 }
 
-/** Merges small speakers into the most similar one, the clearest cases first. Those too small to be a speaker are not merged. */
-function mergeSmall({ means, weights }: Clusters, threshold: number, minSeconds: number): void {
+/** Clusters of embeddings, and how the segmentation model pairs these. */
+interface Seen {
+  clusterOf: Int32Array;
+  pairs: readonly Pair[];
+}
+
+/** Pairs with an excerpt in each of two clusters: the number that the segmentation model separated, less those that it joined. */
+function separations(pairs: readonly Pair[], clusterOf: Int32Array, cluster: number, other: number): number {
+  let sum = 0;
+  for (const { a, b, joined } of pairs) {
+    const [x, y] = [clusterOf[a]!, clusterOf[b]!];
+    if ((x === cluster && y === other) || (x === other && y === cluster)) sum += joined ? -1 : 1;
+  }
+  return sum;
+}
+
+/**
+ * Merges small speakers into the most similar one, the clearest cases first, unless the segmentation model separates the two. Those too small
+ * to be a speaker are not merged.
+ */
+function mergeSmall({ means, weights }: Clusters, threshold: number, minSeconds: number, { clusterOf, pairs }: Seen): void {
   const small = Math.min(SMALL_CLUSTER_SECONDS, SMALL_CLUSTER_SHARE * weights.reduce((sum, weight) => sum + weight, 0));
   const bonus = (c: number) => SMALL_CLUSTER_BONUS * Math.min(1, (BONUS_END - weights[c]! / small) / (BONUS_END - 1));
   const mean = (c: number) => means.data.subarray(c * means.width, (c + 1) * means.width);
@@ -137,7 +161,7 @@ function mergeSmall({ means, weights }: Clusters, threshold: number, minSeconds:
     for (const from of candidates.filter((c) => weights[c]! <= BONUS_END * small)) {
       for (const into of candidates) {
         const cosine = into === from ? 0 : dot(mean(from), mean(into)) + bonus(from);
-        if (cosine > best.cosine) best = { cosine, into, from };
+        if (cosine > best.cosine && separations(pairs, clusterOf, from, into) < SEPARATED_PAIRS) best = { cosine, into, from };
       }
     }
     const { into, from } = best;
@@ -147,6 +171,7 @@ function mergeSmall({ means, weights }: Clusters, threshold: number, minSeconds:
     for (let k = 0; k < a.length; k++) a[k] = (a[k]! * weights[into]! + b[k]! * weights[from]!) / total;
     weights[into] = total;
     weights[from] = 0;
+    for (let i = 0; i < clusterOf.length; i++) if (clusterOf[i] === from) clusterOf[i] = into;
   }
 }
 

@@ -9,6 +9,7 @@ import { assignSpeakers } from './label.ts';
 import type { Linker } from './linkage.ts';
 import { splitAtChanges } from './resegment.ts';
 import type { Activity } from './segmentation.ts';
+import { pairsInWindows } from './pairs.ts';
 import { snapToSound } from './snap-turns.ts';
 import { similarityThreshold } from './threshold.ts';
 import { joinTracks } from './tracks.ts';
@@ -44,9 +45,12 @@ export async function diarize(
   const excerpts = cutExcerpts(tracks);
   if (!excerpts.length) return [];
   const embeddings = await embedAll(excerpts, recording, channel, embedder, options);
-  const threshold = similarityThreshold(excerpts, embeddings, tracks.tracks);
   const { speakers, signal, linker } = options;
-  const centroids = await clusterSpeakers(...reliable(excerpts, embeddings, speakers), threshold, speakers, signal, linker);
+  const chosen = reliable(excerpts, speakers);
+  const [own, vectors] = [chosen.map((i) => excerpts[i]!), chosen.map((i) => embeddings[i]!)];
+  const pairs = pairsInWindows(own, tracks.tracks);
+  const threshold = similarityThreshold(vectors, pairs);
+  const centroids = await clusterSpeakers(vectors, own.map(secondsOf), { threshold, speakers, pairs, signal, linker });
   const embed = (subwindows: Excerpt[]) => embedAll(subwindows, recording, channel, embedder, { ...options, onProgress: undefined });
   const levels = await levelsOf(recording, channel, signal);
   const split = await splitAtChanges(excerpts, embeddings, centroids, embed);
@@ -103,14 +107,13 @@ async function readExcerpt(recording: Recording, channel: number | 'mix', excerp
   return room.subarray(0, samples).fill(0, length);
 }
 
-/** The embeddings that may form a speaker, and their seconds: all that are long enough, or the longest if those are too few. */
-function reliable(excerpts: Excerpt[], embeddings: Float32Array[], speakers: number | null): [Float32Array[], number[]] {
+/** Indices of the excerpts that may form a speaker: all that are long enough, or the longest if those are too few. */
+function reliable(excerpts: readonly Excerpt[], speakers: number | null): number[] {
   const seconds = excerpts.map(secondsOf);
   const all = excerpts.map((_, i) => i);
   const single = all.filter((i) => !excerpts[i]!.overlapped);
   const usable = single.length < (speakers ?? 1) ? all : single;
-  const long = Math.min(MIN_RELIABLE_SECONDS, Math.max(...usable.map((i) => seconds[i]!)));
-  let chosen = usable.filter((i) => seconds[i]! >= long);
-  if (speakers && chosen.length < speakers) chosen = usable.toSorted((a, b) => seconds[b]! - seconds[a]!).slice(0, speakers);
-  return [chosen.map((i) => embeddings[i]!), chosen.map((i) => seconds[i]!)];
+  const least = Math.min(MIN_RELIABLE_SECONDS, Math.max(...usable.map((i) => seconds[i]!)));
+  const long = usable.filter((i) => seconds[i]! >= least);
+  return speakers && long.length < speakers ? usable.toSorted((a, b) => seconds[b]! - seconds[a]!).slice(0, speakers) : long;
 }

@@ -4,6 +4,7 @@ import { clusterSpeakers } from '../../../engine/diarization/clustering.ts';
 import { unit } from '../../../engine/diarization/embedding.ts';
 import { dot } from '../../../engine/diarization/label.ts';
 import { type Linker, link } from '../../../engine/diarization/linkage.ts';
+import type { Pair } from '../../../engine/diarization/pairs.ts';
 
 /** Seeded random numbers from -1 to 1. */
 function noise(seed: number): () => number {
@@ -32,8 +33,7 @@ t.test('clusterSpeakers() finds one cluster per person', async (t) => {
         await clusterSpeakers(
           all,
           all.map(() => 2),
-          0.53,
-          null,
+          { threshold: 0.53, speakers: null },
         )
       ).length,
       people,
@@ -46,8 +46,7 @@ t.test('clusterSpeakers() finds the same speakers block by block', async (t) => 
   const centroids = await clusterSpeakers(
     all,
     all.map(() => 2),
-    0.53,
-    null,
+    { threshold: 0.53, speakers: null },
   );
   t.equal(centroids.length, 5);
   for (const centroid of centroids) t.ok(Math.abs(dot(centroid, centroid) - 1) < 1e-4);
@@ -60,8 +59,7 @@ t.test('clusterSpeakers() respects a known number of speakers', async (t) => {
       await clusterSpeakers(
         all,
         all.map(() => 2),
-        0.53,
-        4,
+        { threshold: 0.53, speakers: 4 },
       )
     ).length,
     4,
@@ -71,8 +69,7 @@ t.test('clusterSpeakers() respects a known number of speakers', async (t) => {
       await clusterSpeakers(
         all,
         all.map(() => 2),
-        0.53,
-        2,
+        { threshold: 0.53, speakers: 2 },
       )
     ).length,
     2,
@@ -82,7 +79,7 @@ t.test('clusterSpeakers() respects a known number of speakers', async (t) => {
 t.test('clusterSpeakers() does not mistake a short outlier for a speaker', async (t) => {
   const all = embeddings(2, 20);
   const outlier = unit(Float32Array.from({ length: EMBEDDING_SIZE }, noise(99)));
-  t.equal((await clusterSpeakers([...all, outlier], [...all.map(() => 2), 1], 0.53, null)).length, 2);
+  t.equal((await clusterSpeakers([...all, outlier], [...all.map(() => 2), 1], { threshold: 0.53, speakers: null })).length, 2);
 });
 
 t.test('clusterSpeakers() merges a small cluster at a slightly lower similarity', async (t) => {
@@ -92,13 +89,22 @@ t.test('clusterSpeakers() merges a small cluster at a slightly lower similarity'
   const outlier = unit(
     Float32Array.from(other, (value, k) => 0.51 * ann[k]! + Math.sqrt(1 - 0.51 ** 2) * (value - dot(other, ann) * ann[k]!)),
   );
-  const found = async (each: number) => {
+  const found = async (each: number, pairs: Pair[] = []) => {
     const given = [...new Array<Float32Array>(30).fill(ann), ...new Array<Float32Array>(30).fill(bob), outlier, outlier, outlier];
-    return (await clusterSpeakers(given, [...new Array<number>(60).fill(4), each, each, each], dot(outlier, ann) + 0.04, null)).length;
+    return (
+      await clusterSpeakers(given, [...new Array<number>(60).fill(4), each, each, each], {
+        threshold: dot(outlier, ann) + 0.04,
+        ...{ speakers: null, pairs },
+      })
+    ).length;
   };
   t.equal(await found(3), 2, '9 s');
   t.equal(await found(5), 3, '15 s: half of the tolerance is left');
   t.equal(await found(8), 3, '24 s');
+  const pair = (b: number, joined: boolean): Pair => ({ a: 0, b, joined, seconds: 3 });
+  t.equal(await found(3, [pair(60, false), pair(61, false)]), 3, 'not if the segmentation model separated them …');
+  t.equal(await found(3, [pair(60, false), pair(61, false), pair(62, true)]), 2, '… unless it also joined some');
+  t.equal(await found(3, [pair(60, false)]), 2, '… or only once');
 });
 
 t.test('clusterSpeakers() finds the speakers among many outliers, in bounded memory', async (t) => {
@@ -113,7 +119,7 @@ t.test('clusterSpeakers() finds the speakers among many outliers, in bounded mem
     return link(means, weights, options);
   };
   const seconds = isVoice.map((voice) => (voice ? 4 : 1));
-  const found = await clusterSpeakers(all, seconds, 0.53, null, undefined, linker);
+  const found = await clusterSpeakers(all, seconds, { threshold: 0.53, speakers: null, linker });
   t.equal(found.length, 3);
   t.equal(largest, 1800, 'clusters linked at once, of 2,580');
 });
@@ -123,5 +129,5 @@ t.test('clusterSpeakers() stops between blocks when aborted', async (t) => {
   const stop = new AbortController();
   stop.abort(new Error('deleted'));
   const seconds = all.map(() => 2);
-  await t.rejects(clusterSpeakers(all, seconds, 0.53, null, stop.signal), { message: 'deleted' });
+  await t.rejects(clusterSpeakers(all, seconds, { threshold: 0.53, speakers: null, signal: stop.signal }), { message: 'deleted' });
 });

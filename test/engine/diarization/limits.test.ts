@@ -19,8 +19,7 @@ t.test('clusterSpeakers() finds at most 100 speakers, those who speak most', asy
     return clusterSpeakers(
       embeddings,
       embeddings.map((_, i) => 4 + 0.01 * (i % people)),
-      0.53,
-      null,
+      { threshold: 0.53, speakers: null },
     );
   };
   t.equal((await found(40)).length, 40);
@@ -35,8 +34,8 @@ t.test('clusterSpeakers() finds at most 100 speakers, those who speak most', asy
 t.test('clusterSpeakers() respects a known number of speakers even if it would find more or fewer', async (t) => {
   const embeddings = strangers(5);
   const seconds = embeddings.map(() => 4);
-  for (const known of [2, 3, 5]) t.equal((await clusterSpeakers(embeddings, seconds, 0.53, known)).length, known);
-  t.equal((await clusterSpeakers(embeddings, seconds, -1, 4)).length, 4, 'although the threshold would merge all');
+  for (const known of [2, 3, 5]) t.equal((await clusterSpeakers(embeddings, seconds, { threshold: 0.53, speakers: known })).length, known);
+  t.equal((await clusterSpeakers(embeddings, seconds, { threshold: -1, speakers: 4 })).length, 4, 'although the threshold would merge all');
 });
 
 /** One local speaker, active in the given frames of one window. */

@@ -13,6 +13,8 @@ export const DIARIZATION: Change[] = [
     ['test/engine/diarization/clustering.test.ts'],
   ],
   ['engine/diarization/clustering.ts', 'speakers: speakers ?? undefined, minWeight', 'minWeight', LIMITS],
+  ['engine/diarization/clustering.ts', ' && separations(pairs, clusterOf, from, into) < SEPARATED_PAIRS', ''],
+  ['engine/diarization/clustering.ts', 'sum += joined ? -1 : 1', 'sum += joined ? 0 : 1'],
   ['engine/diarization/clustering.ts', 'const BLOCK_VECTORS = 1200;', 'const BLOCK_VECTORS = 4800;'],
   ['engine/diarization/clustering.ts', 'const MAX_CLUSTERED = 1800;', 'const MAX_CLUSTERED = 7200;'],
   ['engine/diarization/clustering.ts', 'const MAX_SPEAKERS = 100;', 'const MAX_SPEAKERS = 400;', LIMITS],

@@ -41,7 +41,7 @@ export function describeApi(routes: readonly Route[], origin: string): OpenApi {
       title: 'Longhand',
       version: '1',
       description:
-        'Upload a recording, poll until its status is `completed`, and read who said what. Every error response is JSON. Branch on `code`; each response lists its codes under `x-codes`, and new ones may be added. Repeated known query parameters are refused, unknown ones ignored. The HTTP parser itself responds in HTML, before these routes, with 400 (invalid HTTP/1.1), 431 (headers too large) or 505 (unsupported HTTP version).',
+        'Upload a recording, poll until its status is `completed`, and read who said what. Every error response is JSON. Branch on `code`; each response lists its codes under `x-codes`, and new ones may be added. Repeated known query parameters are refused, unknown ones ignored. The HTTP parser itself responds in HTML, before these routes, with 400 (invalid HTTP/1.1), 431 (headers too large) or 505 (unsupported HTTP version, or a URL over 100 KB).',
       license: { name: 'MIT', identifier: 'MIT' },
       contact: { name: 'The operator of this installation', url: origin },
     },

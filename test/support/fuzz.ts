@@ -84,10 +84,10 @@ export function request(method: string, path: string, headers: Record<string, st
 export function judge(answer: RawAnswer | null, form: 'contract' | 'oauth' | 'rpc' | 'page' = 'contract'): void {
   if (!answer) throw new Error('closed without a response');
   const { status, headers, body, json } = answer;
-  if (status >= 500) throw new Error(`${status} ${body}`);
-  if (status < 400) return;
   const ours = headers.has('x-request-id');
   if (!ours && [400, 431, 505].includes(status)) return; // HTML from the HTTP parser, as documented
+  if (status >= 500) throw new Error(`${status} ${body}`);
+  if (status < 400) return;
   const keys = Object.keys(json ?? {})
     .sort()
     .join();

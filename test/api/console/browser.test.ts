@@ -157,7 +157,7 @@ t.test('a template is tested on the transcript before it is saved, then publishe
 
 t.test('the installation and the activity of the workspace are shown', async (t) => {
   await page.click('a:text-is("Installation")');
-  await page.waitForSelector('.lines');
+  await page.waitForSelector('.lines:has-text("whisper-base on cpu")'); // the page before has such a list, too
   t.match(await page.textContent('.lines'), /Online.*whisper-base on cpu/);
   t.match(await page.textContent('.figures'), /RTFx\d+\.\d/);
   t.strictSame(await findings(page), []);

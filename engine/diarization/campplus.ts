@@ -14,8 +14,8 @@ export const MIN_RELIABLE_SECONDS = 1;
 export const MAX_EXCERPT_SECONDS = 4; // of speech; bridged gaps are not counted
 export const MIN_EXCERPT_FRAMES = 6;
 /**
- * Excerpts shorter than this many frames of the segmentation, 0.6 s, are embedded with so many rows more, 0.2 s: of 160 interjections that
- * nobody overlapped, in 20 rooms of the tuning set, 152 instead of 145 are most similar to their speaker.
+ * Excerpts shorter than this many frames of the segmentation, 0.6 s, are embedded with so many rows more, 0.2 s: in 20 rooms of the tuning set
+ * 201 instead of 190 of 409 interjections have a turn of their speaker.
  */
 export const SHORT_EXCERPT_FRAMES = 36;
 export const SHORT_EXCERPT_ROWS = 20;

@@ -7,9 +7,9 @@ import { cutExcerpts, type Excerpt, sampleRange, secondsOf } from './excerpts.ts
 import { cutOffInterjections } from './interjections.ts';
 import { assignSpeakers } from './label.ts';
 import type { Linker } from './linkage.ts';
+import { pairsInWindows } from './pairs.ts';
 import { splitAtChanges } from './resegment.ts';
 import type { Activity } from './segmentation.ts';
-import { pairsInWindows } from './pairs.ts';
 import { snapToSound } from './snap-turns.ts';
 import { similarityThreshold } from './threshold.ts';
 import { joinTracks } from './tracks.ts';

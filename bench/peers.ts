@@ -32,12 +32,12 @@ function peerFolder(): string {
 export function openPeer(name: (typeof PEERS)[number], threads: number): Peer[] {
   const folder = peerFolder();
   const python = `${folder}/bin/python`;
-  const setting = (label: string, script: string, model: string, mode: string): Peer => ({
+  const setting = (label: string, script: string, model: string, mode: string, ...more: string[]): Peer => ({
     name: `${name} ${label}`,
     async run(file, language) {
       const { stdout } = await run(
         python,
-        [HERE + script, model, file, '--mode', mode, '--threads', String(threads), '--language', language],
+        [HERE + script, model, file, '--mode', mode, '--threads', String(threads), '--language', language, ...more],
         {
           maxBuffer: 1 << 28,
           env: { ...process.env, OMP_NUM_THREADS: String(threads) },
@@ -52,7 +52,9 @@ export function openPeer(name: (typeof PEERS)[number], threads: number): Peer[] 
   }
   return name === 'faster-whisper'
     ? [
-        setting('int8 batched 8, greedy', 'faster_whisper_run.py', `${folder}/base-ct2`, 'batched'),
+        ...['8', '16'].map((batch) =>
+          setting(`int8 batched ${batch}, greedy`, 'faster_whisper_run.py', `${folder}/base-ct2`, 'batched', '--batch', batch),
+        ),
         setting('int8 one by one, beam 5', 'faster_whisper_run.py', `${folder}/base-ct2`, 'careful'),
       ]
     : [

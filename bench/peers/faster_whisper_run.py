@@ -1,5 +1,5 @@
 """Runs faster-whisper over one file and prints JSON: version, seconds of processing (model load not counted), text, peak memory.
-   python faster_whisper_run.py MODEL FILE --mode batched|careful|greedy --threads 2 --language en"""
+   python faster_whisper_run.py MODEL FILE --mode batched|careful|greedy --batch 8 --threads 2 --language en"""
 import argparse, json, time
 import ctranslate2, faster_whisper
 from faster_whisper import BatchedInferencePipeline, WhisperModel
@@ -15,6 +15,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument('model')
 parser.add_argument('file')
 parser.add_argument('--mode', default='batched')
+parser.add_argument('--batch', type=int, default=8)
 parser.add_argument('--threads', type=int, default=2)
 parser.add_argument('--language', default='en')
 a = parser.parse_args()
@@ -22,7 +23,7 @@ model = WhisperModel(a.model, device='cpu', compute_type='int8', cpu_threads=a.t
 language = None if a.language == 'auto' else a.language
 started = time.monotonic()
 if a.mode == 'batched':
-    segments, info = BatchedInferencePipeline(model).transcribe(a.file, batch_size=8, beam_size=1, language=language)
+    segments, info = BatchedInferencePipeline(model).transcribe(a.file, batch_size=a.batch, beam_size=1, language=language)
 else:
     segments, info = model.transcribe(a.file, beam_size=5 if a.mode == 'careful' else 1, language=language, vad_filter=True)
 segments = [{'start': s.start, 'end': s.end, 'text': s.text} for s in segments]

@@ -2,6 +2,8 @@ import type { Change } from './change.ts';
 
 /** Models: import, conversion, CTC and transducer families. */
 export const MODELS: Change[] = [
+  ['models/recipes/default.ts', '[4, 16]', '[4, 10]', ['test/models/rows.test.ts']],
+  ['models/recipes/default.ts', '768 * 2', '1536 * 2', ['test/models/rows.test.ts']],
   ['models/importing.ts', '...changes)))) return { fastest, last };', '...changes)))) void 0;'],
   ['models/importing.ts', 'allKept && i === changes.length - 1', 'false'],
   ['models/published/eight-bit/layers.ts', '|| file.uses.get(matrix.name) !== 1', '', ['test/models/eight-bit.test.ts']],

@@ -28,7 +28,5 @@ export class AttentionStore {
   }
 }
 
-/** The float32 bits of a stored value. */
-export function bitsOf(share: number): number {
-  return MIN_VALUE_BITS | (share << DROPPED_BITS);
-}
+/** The value that each stored number stands for. */
+export const WEIGHTS = new Float32Array(Uint32Array.from({ length: 256 }, (_, share) => MIN_VALUE_BITS | (share << DROPPED_BITS)).buffer);

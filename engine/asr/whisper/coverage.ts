@@ -3,7 +3,7 @@ import { gaps } from '../coverage.ts';
 import { parts } from '../parts.ts';
 import type { Spoken } from '../recogniser.ts';
 import { speechBetween } from '../speech.ts';
-import { bitsOf } from './attention-store.ts';
+import { WEIGHTS } from './attention-store.ts';
 import type { DecodeResult } from './decode-job.ts';
 import type { Facts } from './model.ts';
 import { loop, loopOfSegments } from './quality.ts';
@@ -61,15 +61,10 @@ export function reliable<T extends DecodeResult>(result: T, heads: number, facts
 function lookedAt(attention: readonly Uint8Array[], heads: number): number {
   const frames = attention.slice(-ATTENDING_TOKENS).map((row) => {
     const each = row.length / heads;
-    const bits = new Uint32Array(1);
-    const value = new Float32Array(bits.buffer);
     let [best, most] = [0, -1];
     for (let frame = 0; frame < each; frame++) {
       let sum = 0;
-      for (let head = 0; head < heads; head++) {
-        bits[0] = bitsOf(row[head * each + frame]!);
-        sum += value[0]!;
-      }
+      for (let head = 0; head < heads; head++) sum += WEIGHTS[row[head * each + frame]!]!;
       if (sum > most) [best, most] = [frame, sum];
     }
     return best;

@@ -1,4 +1,4 @@
-import { bitsOf } from './attention-store.ts';
+import { WEIGHTS } from './attention-store.ts';
 
 const MEDIAN_HALF_WIDTH = 3; // half width of the median filter, 7 frames
 
@@ -41,7 +41,6 @@ function standardised(rows: readonly Uint8Array[], heads: number, frames: Int32A
   const mean = new Float32Array(count);
   const square = new Float32Array(count);
   const given = new Float32Array(count); // of one token and head
-  const bits = new Uint32Array(given.buffer);
   total.fill(0);
   for (let head = 0; head < heads; head++) {
     mean.fill(0);
@@ -52,8 +51,9 @@ function standardised(rows: readonly Uint8Array[], heads: number, frames: Int32A
       const to = t * count;
       let sum = 0;
       for (let f = 0; f < count; f++) {
-        bits[f] = bitsOf(row[from + frames[f]!]!);
-        sum += given[f]!;
+        const weight = WEIGHTS[row[from + frames[f]!]!]!;
+        given[f] = weight;
+        sum += weight;
       }
       const scale = 1 / Math.max(sum, 1e-9);
       for (let f = 0; f < count; f++) {

@@ -18,8 +18,10 @@ export function foldedFrames(sound: Float32Array, hop: number, into: Float32Arra
   for (let f = 0, at = 0; f < frames; f++) {
     const middle = MARGIN_SAMPLES + f * hop;
     for (let distance = 0; distance < MARGIN_SAMPLES; distance += 2, at++) {
-      const [after, before] = [sound[middle + distance]!, sound[middle - distance]!];
-      const [next, last] = [sound[middle + distance + 1]!, sound[middle - distance - 1]!];
+      const after = sound[middle + distance]!; // not destructured, which allocated 24 MB per window
+      const before = sound[middle - distance]!;
+      const next = sound[middle + distance + 1]!;
+      const last = sound[middle - distance - 1]!;
       into[at] = after + before;
       into[size + at] = after - before;
       into[2 * size + at] = next + last;

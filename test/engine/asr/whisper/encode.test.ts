@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { englishClips } from '../../../../bench/clips.ts';
 import { samplesOf } from '../../../../bench/sound.ts';
-import { bitsOf } from '../../../../engine/asr/whisper/attention-store.ts';
+import { WEIGHTS } from '../../../../engine/asr/whisper/attention-store.ts';
 import type { Encoded } from '../../../../engine/asr/whisper/batch.ts';
 import { Decoder } from '../../../../engine/asr/whisper/decode.ts';
 import { encode } from '../../../../engine/asr/whisper/encode.ts';
@@ -75,7 +75,7 @@ t.test('encode() masks the padding that the encoder has not processed', async (t
   const request = { file: 1, source, options, language: 'en', expected: null, prompt: [], speech, check: () => {} };
   const { attention } = await new Decoder(model, 2).decode(request);
   const looked = attention.flatMap((shares) => {
-    const weights = new Float32Array(Uint32Array.from(shares, bitsOf).buffer);
+    const weights = Float32Array.from(shares, (share) => WEIGHTS[share]!);
     const heads = weights.length / WINDOW_STEPS;
     return Array.from({ length: heads }, (_, head) => weights.slice(head * WINDOW_STEPS, (head + 1) * WINDOW_STEPS));
   });

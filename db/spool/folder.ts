@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -40,9 +39,9 @@ export async function openFolderSpool(folder: string): Promise<Spool> {
     list: () => entries(root),
     page: (after, limit) => pageOf(root, after, limit).catch(away(root, 'ENOENT')),
     async writable() {
-      const trial = join(root, `.trial-${randomUUID()}`);
+      const trial = join(root, '.trial'); // one name for all processes: what a killed one leaves, the next check removes
       try {
-        const file = await open(trial, 'wx', 0o600).catch(away(root, 'ENOENT'));
+        const file = await open(trial, 'w', 0o600).catch(away(root, 'ENOENT'));
         try {
           await file.writeFile(Buffer.alloc(4096));
           await file.sync();

@@ -4,6 +4,7 @@ import { eventually } from '../support/service.ts';
 import type { Load } from './load.ts';
 import type { Stage } from './stage.ts';
 
+const HEALTH_SECONDS = 30; // after which the balancer has asked each API several times
 const RELEASE_SECONDS = 600; // of back-offs, leases and repeated work after the last fault
 const SPOOL_MARK = '.longhand-'; // names the installation that the spool belongs to
 const ENDED = "status in ('completed', 'failed', 'insufficient_balance')";
@@ -34,8 +35,10 @@ export async function balance({ service, disk, calls }: Stage, { accepted, viola
   };
   await eventually(async () => !(await pending()), 'the delivery of all webhooks', RELEASE_SECONDS).catch(note);
   wrong.push(...(await leftovers(service)));
-  const files = disk ? readdirSync(disk.path, { recursive: true, encoding: 'utf8' }) : [];
-  wrong.push(...files.filter((name) => !name.startsWith(SPOOL_MARK)).map((name) => `a file in the spool: ${name}`));
+  const left = () =>
+    disk ? readdirSync(disk.path, { recursive: true, encoding: 'utf8' }).filter((name) => !name.startsWith(SPOOL_MARK)) : [];
+  await eventually(async () => !left().length, 'the end of a health check, which writes a file', HEALTH_SECONDS).catch(() => {});
+  wrong.push(...left().map((name) => `a file in the spool: ${name}`));
 
   const rows = await db.query<Row>('*', 'select id, status, error_code from transcriptions');
   const stored = new Map(rows.map((row) => [row.id, row]));

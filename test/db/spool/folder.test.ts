@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { once } from 'node:events';
+import { createReadStream, watch } from 'node:fs';
 import { open, readdir, readFile, rename, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -186,6 +187,18 @@ t.test('openFolderSpool() reports a missing folder as an infrastructure error, a
 });
 
 const skip = process.getuid?.() === 0 ? false : 'mounting a small file system needs root';
+t.test('writable() removes its file, also one that a killed process left', async (t) => {
+  const root = t.testdir();
+  const spool = await openFolderSpool(root);
+  const watcher = watch(root);
+  t.teardown(() => watcher.close());
+  const [[, name]] = await Promise.all([once(watcher, 'change') as Promise<[string, string]>, spool.writable()]);
+  t.strictSame(await readdir(root), []);
+  await writeFile(join(root, name), 'left by a killed process');
+  await Promise.all([spool.writable(), spool.writable()]);
+  t.strictSame(await readdir(root), []);
+});
+
 t.test('write() and writable() reject with ENOSPC on a full disk, and abort() frees the space', { skip }, async (t) => {
   const folder = t.testdir();
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder], { stdio: 'pipe' });

@@ -21,6 +21,8 @@ export const RECOGNITION: Change[] = [
   ['engine/asr/speech.ts', 'const ONSET_PROBABILITY = 0.5;', 'const ONSET_PROBABILITY = 0.15;'],
   ['engine/asr/speech.ts', 'const MIN_SPEECH_SECONDS = 0.15;', 'const MIN_SPEECH_SECONDS = 0.6;'],
   ['engine/asr/whisper/attention-store.ts', 'const DROPPED_BITS = 20;', 'const DROPPED_BITS = 80;'],
+  ['engine/asr/whisper/attention-store.ts', '{ length: 256 }', '{ length: 200 }'],
+  ['engine/asr/whisper/frames.ts', 'const after = sound[middle + distance]!;', 'const [after] = [sound[middle + distance]!];'],
   [
     'engine/asr/whisper/thresholds.ts',
     'export const MIN_LOOP_SEGMENT_SECONDS = 0.4;',

@@ -31,6 +31,11 @@ process.env.TEST_PROGRAMS ??= await buildPrograms();
 const endings: (() => unknown)[] = [];
 const folder = mkdtempSync(join(tmpdir(), 'longhand-chaos-'));
 endings.push(() => rmSync(folder, { recursive: true, force: true }));
+/** Stops all parts and removes their files; those too that start meanwhile. */
+async function end(): Promise<void> {
+  for (let ending = endings.pop(); ending; ending = endings.pop()) await ending();
+}
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void end().finally(() => process.exit(130)));
 const begun = Date.now();
 const log = (line: string) => process.stdout.write(`${((Date.now() - begun) / 1000).toFixed(0).padStart(5)} s  ${line}\n`);
 try {
@@ -57,7 +62,7 @@ try {
   process.stdout.write(`\n${wrong.length ? `${wrong.length} WRONG:\n${wrong.slice(0, 100).join('\n')}` : 'Everything balances.'}\n`);
   process.exitCode = wrong.length ? 1 : 0;
 } finally {
-  for (const ending of endings.toReversed()) await ending();
+  await end();
 }
 process.exit(); // after an hour of broken connections Node once never came to its end: it span in its clean-up of handles
 

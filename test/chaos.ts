@@ -31,8 +31,10 @@ process.env.TEST_PROGRAMS ??= await buildPrograms();
 const endings: (() => unknown)[] = [];
 const folder = mkdtempSync(join(tmpdir(), 'longhand-chaos-'));
 endings.push(() => rmSync(folder, { recursive: true, force: true }));
-/** Stops all parts and removes their files; those too that start meanwhile. */
-async function end(): Promise<void> {
+let ended: Promise<void> | undefined;
+/** Stops all parts and removes their files, those too that start meanwhile; once, however often it is called. */
+const end = () => (ended ??= endAll());
+async function endAll(): Promise<void> {
   for (let ending = endings.pop(); ending; ending = endings.pop()) await ending();
 }
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void end().finally(() => process.exit(130)));
@@ -50,13 +52,13 @@ try {
   const befallen = await cause(stage.parts, stage.disk, seeded(seed), until, log);
   log('no more faults');
   await Promise.all(integrators);
-  const { ended, wrong } = await balance(stage, load);
+  const { ended: ends, wrong } = await balance(stage, load);
   memory.stop();
   table('Faults', befallen);
   table('Responses (0: none)', load.statuses);
   table(
     `Transcriptions, of ${load.accepted.length} accepted uploads, ${load.accepted.filter(({ deleted }) => deleted).length} deleted`,
-    ended,
+    ends,
   );
   table('Peak memory of a process, MB, in the first and the second half', memory.halves());
   process.stdout.write(`\n${wrong.length ? `${wrong.length} WRONG:\n${wrong.slice(0, 100).join('\n')}` : 'Everything balances.'}\n`);

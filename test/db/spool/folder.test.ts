@@ -186,7 +186,6 @@ t.test('openFolderSpool() reports a missing folder as an infrastructure error, a
   t.equal(await spool.marked('mine'), true);
 });
 
-const skip = process.getuid?.() === 0 ? false : 'mounting a small file system needs root';
 t.test('writable() removes its file, also one that a killed process left', async (t) => {
   const root = t.testdir();
   const spool = await openFolderSpool(root);
@@ -199,6 +198,7 @@ t.test('writable() removes its file, also one that a killed process left', async
   t.strictSame(await readdir(root), []);
 });
 
+const skip = process.getuid?.() === 0 ? false : 'mounting a small file system needs root';
 t.test('write() and writable() reject with ENOSPC on a full disk, and abort() frees the space', { skip }, async (t) => {
   const folder = t.testdir();
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder], { stdio: 'pipe' });

@@ -26,8 +26,8 @@ export const WORK: Change[] = [
   ],
   ['engine/asr/windows.ts', 'Math.max(...pieces.map((piece) => peak(speech, piece)))', 'peak(speech, pieces[0]!)'],
   ['engine/recognition.ts', 'return `recognised-${channel}-${start}-${end}`;', 'return `recognised-${start}-${end}`;'],
-  ['db/jobs/leases.ts', '5 * 4 ** Math.max', '5 * 2 ** Math.max'],
   ['db/spool/folder.ts', "join(root, '.trial')", 'join(root, `.trial-${performance.now()}`)'],
+  ['db/jobs/leases.ts', '5 * 4 ** Math.max', '5 * 2 ** Math.max'],
   ['db/jobs/leases.ts', 'Math.min(600, 5 * 4', 'Math.min(60, 5 * 4'],
   ['db/jobs/leases.ts', 'attempt = greatest(0, attempt - ?::int)', 'attempt = greatest(0, attempt - 0 * ?::int)', SWEEP],
   [

@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact';
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { call, poller, Refused } from './client.ts';
 import { type Changes, loadChanges } from './correcting.ts';
 import type { Transcription } from './types.ts';
@@ -116,10 +116,13 @@ export function useTitle(title: string | null | undefined): void {
   }, [title]);
 }
 
-/** A navigation whose current entry is scrolled into view: on a phone it may lie beside the screen. */
+/**
+ * A navigation whose current entry is scrolled into view before it is painted: on a phone it may lie beside the screen.
+ * `current`: everything that its place depends on.
+ */
 export function useNavigation(current: string): RefObject<HTMLElement> {
   const nav = useRef<HTMLElement>(null);
-  useEffect(() => nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' }), [current]);
+  useLayoutEffect(() => nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' }), [current]);
   return nav;
 }
 

@@ -82,3 +82,35 @@ for (const width of [390, 1440]) {
     await context.close();
   });
 }
+
+t.test('on a phone the current status is in view in every frame, also while figures arrive', async (t) => {
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
+  const page = await context.newPage();
+  await signIn(page, url, key);
+  await page.goto(`${url}/#/activity`);
+  let figures = 0;
+  await page.route(/limit=1$/, async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 100 * ++figures)); // one after another, each makes its entry wider
+    await route.continue();
+  });
+  await page.evaluate(() => {
+    const looks = { seen: 0, beside: 0 };
+    const look = () => {
+      const current = document.querySelector('nav.tabs [aria-current]');
+      if (current?.textContent?.startsWith('Not enough minutes')) {
+        const { left, right } = current.getBoundingClientRect();
+        looks.seen++;
+        if (left < 0 || right > innerWidth) looks.beside++;
+      }
+      requestAnimationFrame(look);
+    };
+    look();
+    Object.assign(window, { looks });
+  });
+  await page.goto(`${url}/#/?status=insufficient_balance`);
+  await page.waitForSelector('nav.tabs a:first-child .figure'); // the sum: all have arrived
+  const looks: { seen: number; beside: number } = await page.evaluate(() => Reflect.get(window, 'looks'));
+  t.ok(looks.seen > 0 && figures >= 5, 'it was looked at while figures arrived');
+  t.equal(looks.beside, 0, 'never beside the screen');
+  await context.close();
+});

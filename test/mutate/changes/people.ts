@@ -3,10 +3,11 @@ import type { Change } from './change.ts';
 const CORRECTIONS = ['test/api/console/corrections.test.ts'];
 const CORRECTING = ['test/api/console/correcting.test.ts'];
 const LISTENING = ['test/api/console/listening.test.ts'];
+const PAGES = ['test/api/console/pages.test.ts'];
 const RECORDING = ['test/api/v1/recording.test.ts'];
 const DOCUMENTS = ['test/api/export/documents.test.ts'];
 
-/** Listening, correcting, kept recordings and exports. */
+/** Listening, correcting, kept recordings, exports and the console's pages. */
 export const PEOPLE: Change[] = [
   ['db/jobs/kept.ts', 't.media_until <= now()', "t.media_until <= now() - interval '1 day'", RECORDING],
   ['db/jobs/kept.ts', 'now() - least(w.keep_recordings_days', 'now() - greatest(w.keep_recordings_days', RECORDING],
@@ -22,6 +23,8 @@ export const PEOPLE: Change[] = [
   ['db/transcripts/retime.ts', "? ' ' : ''", "? '' : ''"],
   ['api/console/app/use.ts', "if (changed && value.status === 'completed') seen = null;", '', CORRECTING],
   ['api/console/app/use.ts', 'if (replaced.current !== before) return next((n) => n + 1);', '', CORRECTING],
+  ['api/console/app/use.ts', 'useLayoutEffect(() => nav', 'useEffect(() => nav', PAGES],
+  ['api/console/app/pages/list.tsx', "known.join(' ')", '0', PAGES],
   ['api/console/app/parts/title.tsx', 'if (title === record.title) return close(false);', '', CORRECTING],
   ['api/console/app/parts/editor.tsx', 'save(other.version)', 'save(version)', CORRECTING],
   ['api/console/app/parts/turns.tsx', "!target.querySelector('.turn-editor')", 'true', CORRECTING],

@@ -114,7 +114,7 @@ interface StatusesProps {
 
 function Statuses({ query, status, totals }: StatusesProps) {
   const known = Object.values(totals);
-  const nav = useNavigation(`${status} ${known.length}`); // with its figures an entry is wider
+  const nav = useNavigation(`${status} ${known.join(' ')}`); // with its figures an entry is wider
   const all = known.length === Object.keys(STATUS).length ? known.reduce<number>((sum, total) => sum + (total ?? 0), 0) : undefined;
   const tabs: [string | null, string, number | undefined][] = [
     [null, 'All', all],

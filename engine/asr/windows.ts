@@ -15,9 +15,12 @@ export interface Packing {
 
 const PADDING_SECONDS = 1.5; // seconds of silence at the end of a full window
 
-/** Packing for a model's window length. */
+/**
+ * Packing for a model's window length. With pauses of up to 1 s instead of 1.5 s, 4 % less audio is recognised, and joined speech of six
+ * seeds of the tuning set has 12.5 instead of 12.4 % errors; with 0.7 s hardly less audio than with 1 s.
+ */
 export function packingFor(windowSeconds: number): Packing {
-  return { longest: windowSeconds - PADDING_SECONDS, pad: 0.25, pause: 1.5, slack: 8 };
+  return { longest: windowSeconds - PADDING_SECONDS, pad: 0.25, pause: 1, slack: 8 };
 }
 
 const PAUSE_WEIGHT = 10; // seconds of window length that outweigh one second of pause

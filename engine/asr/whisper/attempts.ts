@@ -101,7 +101,7 @@ export async function decodeWell(
   const fast: DecodeRequest = {
     file: request.job,
     options: timed,
-    source: async (into) => ('loop' in model ? unencoded(request, model) : encode(request, model, into)),
+    source: async (into) => ('loop' in model ? unencoded(request, model) : encode({ ...request, part: !whole }, model, into)),
     language: request.language === 'auto' ? null : knownLanguage(facts, request.language),
     expected: request.expected === null ? null : knownLanguage(facts, request.expected),
     prompt: [],

@@ -58,6 +58,18 @@ t.test('packWindows() gives a window the highest speech probability of all its p
   t.ok(near(window!.peak, Math.fround(0.9)), `${window!.peak}`);
 });
 
+t.test('packWindows() shortens a pause of more than a second', async (t) => {
+  const seconds = async (pause: number) => {
+    const [window] = await pack([
+      [1, 3],
+      [3 + pause, 6],
+    ]);
+    return window!.pieces.map(({ start, end }) => end - start);
+  };
+  t.strictSame(await seconds(0.9), [5.5]);
+  t.strictSame(await seconds(1.25), [2.5, 2.25]);
+});
+
 t.test('packWindows() ends a full window at a clearly longer pause shortly before its end', async (t) => {
   const windows = await pack([
     [0, 12],

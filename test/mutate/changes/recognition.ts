@@ -93,6 +93,14 @@ export const RECOGNITION: Change[] = [
   ],
   ['engine/asr/whisper/encode.ts', 'const FRAMES_PER_STEP = 2;', 'const FRAMES_PER_STEP = 8;'],
   [
+    'engine/asr/whisper/encode.ts',
+    'const MIN_PART_STEPS = 250;',
+    'const MIN_PART_STEPS = 1000;',
+    ['test/engine/asr/whisper/encode.test.ts'],
+  ],
+  ['engine/asr/whisper/attempts.ts', 'part: !whole', 'part: false', ['test/engine/asr/whisper/recognise.test.ts']],
+  ['engine/asr/windows.ts', 'pause: 1,', 'pause: 2,'],
+  [
     'engine/asr/whisper/thresholds.ts',
     'export const LOOP_CHECK_INTERVAL = 8;',
     'export const LOOP_CHECK_INTERVAL = 32;',

@@ -60,6 +60,18 @@ t.test('encode() processes a short window with part of its padding, and returns 
   t.ok(same(found.ksc5!.data as Float32Array, said.ksc5!.data as Float32Array));
 });
 
+t.test('encode() processes a part of a window with less padding', async (t) => {
+  const { heads } = model.facts;
+  const seen = async (seconds: number, part: boolean) => {
+    const said = await encode({ samples: samples.subarray(0, seconds * SAMPLE_RATE), speech, part }, model);
+    const sums = said.cs5!.data as Float32Array;
+    return sums.subarray(0, sums.length / heads).indexOf(1e7);
+  };
+  t.equal(await seen(1.5, false), SEEN);
+  t.equal(await seen(1.5, true), 250);
+  t.equal(await seen(5, true), 300, 'its second of padding included');
+});
+
 t.test('encode() clears reused memory after a longer window', async (t) => {
   const seconds = windowSeconds(model.facts);
   t.equal(seconds, 33);

@@ -7,12 +7,14 @@ import { factsOf, type Whisper, WINDOW_STEPS } from '../../../../engine/asr/whis
 import { recognise } from '../../../../engine/asr/whisper/recognise.ts';
 import { generator } from '../../../../engine/asr/whisper/sampling.ts';
 import { openTokenizer } from '../../../../engine/asr/whisper/tokenizer.ts';
+import type { Feeds } from '../../../../engine/runtime/session.ts';
 import { CERTAINTY_RATE, SAMPLE_RATE } from '../../../../engine/types.ts';
 import { readWhisper } from '../../../../models/descriptor.ts';
 import { SHIPPED_FOLDER } from '../../../../models/manifest.ts';
 
 const MODEL = join(SHIPPED_FOLDER, 'whisper-base');
-const facts = factsOf(readWhisper(MODEL));
+const descriptor = readWhisper(MODEL);
+const facts = factsOf(descriptor);
 const tokenizer = await openTokenizer(MODEL);
 const SECONDS = 2;
 const shares = new AttentionStore();
@@ -59,12 +61,14 @@ function resultOf({ text, loops, meanLogProb, covered, cutOff, guessed }: Decode
 
 /**
  * Recognises a window of speech, certain if longer than SECONDS, with a stub decoder that returns `decoded(request)`, in segments of equal length. Returns the words,
- * the attempts made and the lengths of the windows decoded, to 0.1 s.
+ * the attempts made, the lengths of the windows decoded, to 0.1 s, and the steps encoded for each, except for retries.
  */
 async function recognised(decoded: (request: DecodeRequest) => Decoded, seconds = SECONDS, language = 'auto', accurate = false) {
   const lengths: number[] = [];
+  const steps: number[] = [];
   const decode = async (request: DecodeRequest) => {
     lengths.push(Math.round(lengthOf(request) * 10) / 10);
+    await request.source().catch(() => {});
     return resultOf(decoded(request), request.language ?? 'la', lengthOf(request));
   };
   const decoder = { capacity: 8, decode, release() {} } as unknown as Decoder;
@@ -82,8 +86,15 @@ async function recognised(decoded: (request: DecodeRequest) => Decoded, seconds 
     vocabulary: '',
     accurate,
   };
-  const { words, tried } = await recognise(request, { model: { facts } as Whisper, tokenizer, decoder }, () => {});
-  return { text: words.map(({ text }) => text).join(''), tried, words, lengths };
+  const encoder = {
+    async run({ frames }: Feeds) {
+      steps.push(frames!.dims[2]! / 2);
+      throw new Error('There is no encoder');
+    },
+  };
+  const model = { facts, encoder, layout: descriptor.crossAttention } as unknown as Whisper;
+  const { words, tried } = await recognise(request, { model, tokenizer, decoder }, () => {});
+  return { text: words.map(({ text }) => text).join(''), tried, words, lengths, steps };
 }
 
 function lengthOf({ speech }: DecodeRequest): number {
@@ -216,4 +227,11 @@ t.test('recognise() replaces the few words of a segment if 1.3 times as many are
   };
   t.strictSame((await again(12)).text, told(20) + few);
   t.match((await again(14)).text, / one, two, .* fourteen,$/);
+});
+
+t.test('recognise() encodes parts that it decodes again with less padding than a window', async (t) => {
+  const omitting = ({ speech }: DecodeRequest) => ({ text: told(4), meanLogProb: -0.2, covered: Math.min(4, speech.at(-1)!.end) });
+  const { lengths, steps } = await recognised(omitting, 8, 'en');
+  t.strictSame(lengths.slice(0, 2), [8, 4]);
+  t.strictSame(steps.slice(0, 2), [1000, 250]);
 });

@@ -3,8 +3,8 @@ import type { Spoken } from './words.ts';
 
 /**
  * Removes words that the model wrote twice although they were said once: it repeats a sentence verbatim, and alignment finds no sound for
- * one of the copies, which is squeezed into some hundredths of a second beside the other. Text that is really said twice takes twice the
- * time.
+ * one of the copies, which is squeezed into some hundredths of a second beside the other, or for the end of one copy and the beginning of the
+ * next. Text that is really said twice takes twice the time.
  */
 export function withoutEchoes(words: readonly Spoken[]): Spoken[] {
   const plain = words.map(({ text }) => text.toLowerCase().replaceAll(/[^\p{L}\p{M}\p{N}]/gu, ''));
@@ -14,15 +14,30 @@ export function withoutEchoes(words: readonly Spoken[]): Spoken[] {
       for (let first = 0; first + both <= words.length; first++) {
         const second = first + length + between;
         if (!repeats(plain, first, second, length)) continue;
-        const echo = [second, first].find((at) => soundless(words, plain, at, length));
-        if (echo === undefined) continue;
-        const from = echo === second ? first + length : first;
-        const all = soundless(words, plain, from, length + between); // joining words are removed with the echo unless they were said
-        return withoutEchoes(all ? words.toSpliced(from, length + between) : words.toSpliced(echo, length));
+        const echo = echoOf(words, plain, { first, second, length });
+        if (echo) return withoutEchoes(words.toSpliced(echo.from, echo.count));
       }
     }
   }
   return [...words];
+}
+
+/** The words without sound of two copies of `length` words, and with them the joining words unless they were said. */
+function echoOf(
+  words: readonly Spoken[],
+  plain: readonly string[],
+  { first, second, length }: Record<'first' | 'second' | 'length', number>,
+) {
+  const count = second - first; // with the joining words
+  const copy = [second, first].find((at) => soundless(words, plain, at, length));
+  if (copy !== undefined) {
+    const from = copy === second ? first + length : first;
+    return soundless(words, plain, from, count) ? { from, count } : { from: copy, count: length };
+  }
+  // the end of one copy and the beginning of the next
+  const lasts = (from: number) => words[from + count - 1]!.end - words[from]!.start;
+  const within = Array.from({ length: length - 1 }, (_, i) => first + 1 + i).filter((from) => soundless(words, plain, from, count));
+  return within.length ? { from: within.reduce((a, b) => (lasts(b) < lasts(a) ? b : a)), count } : null;
 }
 
 function soundless(words: readonly Spoken[], plain: readonly string[], first: number, count: number): boolean {

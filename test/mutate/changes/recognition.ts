@@ -98,6 +98,7 @@ export const RECOGNITION: Change[] = [
     'const MIN_PART_STEPS = 1000;',
     ['test/engine/asr/whisper/encode.test.ts'],
   ],
+  ['engine/asr/whisper/duplicates.ts', 'lasts(b) < lasts(a)', 'lasts(b) > lasts(a)', ['test/engine/asr/whisper/duplicates.test.ts']],
   ['engine/asr/whisper/attempts.ts', 'part: !whole', 'part: false', ['test/engine/asr/whisper/recognise.test.ts']],
   ['engine/asr/windows.ts', 'pause: 1,', 'pause: 2,'],
   [

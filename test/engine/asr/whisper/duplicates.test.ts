@@ -33,6 +33,12 @@ t.test('withoutEchoes() keeps the copy with a plausible duration', async (t) => 
   t.strictSame(withoutEchoes([...spoken(SENTENCE, 0, 0.02), ...original]), original);
 });
 
+t.test('withoutEchoes() removes an echo that begins within the sentence', async (t) => {
+  const [begun, ended] = ['I really like that account of himself,', 'better than anything else he said.'];
+  const words = [...spoken(begun, 0, 0.22), ...spoken(`${ended} ${begun}`, 1.6, 0.03), ...spoken(ended, 2.2, 0.3)];
+  t.strictSame(withoutEchoes(words), [...spoken(begun, 0, 0.22), ...spoken(ended, 2.2, 0.3)]);
+});
+
 t.test('withoutEchoes() removes all further copies without sound', async (t) => {
   const original = spoken(SENTENCE, 0, 0.3);
   t.strictSame(withoutEchoes([...original, ...spoken(SENTENCE, 2.2, 0.01), ...spoken(SENTENCE, 2.3, 0.03)]), original);

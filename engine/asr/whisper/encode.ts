@@ -10,8 +10,8 @@ const AMPLIFIED_RMS = 10 ** (-28 / 20);
 const MIN_PADDING_SAMPLES = SAMPLE_RATE; // minimum padding after the audio, samples: with 0.5 s, ends of sentences are lost
 const MIN_STEPS = 1000; // steps, padding included: with 750, more words are hallucinated after short clips; without a minimum, models loop
 /**
- * The same for a part of a window that is decoded again, whose text counts only if it fills a gap. On the tuning set 500 and 250 instead of
- * 1000 give the same error rates (joined speech of three to six seeds, seven other languages).
+ * The same for a part of a window, which is decoded again where text is missing or the language may change. On the tuning set 500 and 250
+ * instead of 1000 give the same error rates (joined speech of three to six seeds, seven other languages).
  */
 const MIN_PART_STEPS = 250;
 const STEP_UNIT = 50; // granularity of the encoder, steps

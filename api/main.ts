@@ -1,6 +1,6 @@
 import { openLog } from '../db/ops/log.ts';
-import { pendingMigrations } from '../db/postgres/migrate.ts';
 import { openDb } from '../db/postgres/orm.ts';
+import { pendingMigrations } from '../db/postgres/pending.ts';
 import { requirePolicies } from '../db/postgres/policies.ts';
 import { loadMasterKeys } from '../db/secrets/master-key.ts';
 import { openVault } from '../db/secrets/vault.ts';

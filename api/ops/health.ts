@@ -1,5 +1,5 @@
 import { readyEngines } from '../../db/ops/facts.ts';
-import { pendingMigrations } from '../../db/postgres/migrate.ts';
+import { pendingMigrations } from '../../db/postgres/pending.ts';
 import { forAll } from '../../db/postgres/wanted.ts';
 import { json, type Route, route, type Services } from '../http/route.ts';
 

@@ -5,6 +5,7 @@ import { runMigrations } from 'graphile-worker';
 import { ENTITIES } from './entities/index.ts';
 import { MIGRATIONS } from './migrations/index.ts';
 import type { Db } from './orm.ts';
+import { pendingMigrations } from './pending.ts';
 import { connectionTo } from './url.ts';
 
 const LOCK = 7_231_950; // advisory lock: one migration at a time over all hosts
@@ -49,14 +50,6 @@ async function again(work: () => Promise<unknown>): Promise<void> {
       if ((code ?? cause?.code) !== LOCKED || performance.now() > end) throw error;
     }
   }
-}
-
-/** Names of migrations that this program knows and the database lacks. `api` and `engine` refuse to start if there are any. */
-export async function pendingMigrations(db: Db): Promise<string[]> {
-  const [table] = await db.query<{ there: boolean }>('*', `select to_regclass('longhand_migrations') is not null as there`);
-  const applied = table?.there ? await db.query<{ name: string }>('*', 'select name from longhand_migrations') : [];
-  const names = new Set(applied.map((row) => row.name));
-  return MIGRATIONS.map((migration) => migration.name).filter((name) => !names.has(name));
 }
 
 async function asOwner<T>(url: string, work: (orm: MikroORM) => Promise<T>): Promise<T> {

@@ -1,7 +1,8 @@
 import path from 'node:path';
 import type { Settings } from '../../api/contract/settings.ts';
 import { startEmbedded } from '../../db/postgres/embedded.ts';
-import { migrate, pendingMigrations } from '../../db/postgres/migrate.ts';
+import { migrate } from '../../db/postgres/migrate.ts';
+import { pendingMigrations } from '../../db/postgres/pending.ts';
 import { type Db, openDb } from '../../db/postgres/orm.ts';
 import { loadMasterKeys } from '../../db/secrets/master-key.ts';
 import { openVault, type Vault } from '../../db/secrets/vault.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { pendingMigrations } from '../../db/postgres/migrate.ts';
 import { openDb } from '../../db/postgres/orm.ts';
+import { pendingMigrations } from '../../db/postgres/pending.ts';
 import { testDatabase } from './database.ts';
 import { superuserPassword } from './postgres.ts';
 

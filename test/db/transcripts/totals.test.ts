@@ -65,7 +65,7 @@ t.test('listItems() with cached totals is exact after any change (property)', as
           t.strictSame(await list(viewer, query), await list(viewer, query, openTotals()), JSON.stringify(steps));
       }
     }),
-    runs(60),
+    runs(30),
   );
 });
 

@@ -2,6 +2,7 @@
  * Runs a bundled program (build.ts) from the code that V8 compiled in an earlier process: compiling takes 0.2 to 0.3 s of CPU time, and tests
  * start more than a hundred programs.
  */
+import '../navigator.mjs';
 import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

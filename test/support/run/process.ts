@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Parser } from 'tap-parser';
+import { BRIEF } from '../processes.ts';
 import { type Done, END, patienceMs } from './protocol.ts';
 
 const TOGETHER = fileURLToPath(new URL('together.ts', import.meta.url));
@@ -37,7 +38,7 @@ export class TestProcess {
   #noise = '';
 
   constructor() {
-    this.#child = spawn(process.execPath, ['--no-incremental-marking', `--import=${LOADER}`, TOGETHER], {
+    this.#child = spawn(process.execPath, [...BRIEF, '--no-incremental-marking', `--import=${LOADER}`, TOGETHER], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: { ...process.env, TAP: '1', TAP_TIMEOUT: '0' },
     });

@@ -1,9 +1,13 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
+import { installationId } from '../../db/jobs/engines.ts';
 import { openDb } from '../../db/postgres/orm.ts';
 import { pendingMigrations } from '../../db/postgres/pending.ts';
+import { openScratch } from '../../engine/tasks/scratch.ts';
 import { testDatabase } from './database.ts';
-import { superuserPassword } from './postgres.ts';
+import { MEMORY, superuserPassword } from './postgres.ts';
 
 t.test('testDatabase() gives every caller its own empty, migrated database', async (t) => {
   const [first, second] = await Promise.all([testDatabase(t), testDatabase(t)]);
@@ -39,3 +43,19 @@ t.test('testDatabase() drops the database at teardown while a backend of a super
   const { db: other } = await testDatabase(t);
   t.strictSame(await other.direct(`select 1 from pg_database where datname = '${name}'`), []);
 });
+
+t.test(
+  'testDatabase() removes the recordings that killed engines left in memory',
+  { skip: !existsSync(MEMORY) && 'no Linux' },
+  async (t) => {
+    const teardowns: (() => unknown)[] = [];
+    const { db } = await testDatabase({ teardown: (after) => teardowns.push(after) });
+    const scratch = await openScratch(await installationId(db), randomUUID(), t.testdir());
+    const path = await scratch.place(1000);
+    t.ok(path.startsWith(MEMORY), path);
+    writeFileSync(path, 'recording');
+    for (const teardown of teardowns) await teardown();
+    t.notOk(existsSync(path));
+    await scratch.close();
+  },
+);

@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { migrate } from '../../db/postgres/migrate.ts';
 import { type Db, openDb } from '../../db/postgres/orm.ts';
-import { testServer } from './postgres.ts';
+import { MEMORY, testServer } from './postgres.ts';
 
 export interface TestDatabase {
   /** URL for connecting as the owner, who is not a superuser. */
@@ -34,10 +35,21 @@ export async function testDatabase(t: { teardown(after: () => unknown): void }):
   }
   const db = await openDb({ url, pool: 10, name: 'longhand-test' });
   t.teardown(async () => {
-    await db.close();
+    await removeScratch(db).finally(() => db.close());
     await drop(maintenance, name).finally(() => maintenance.close());
   });
   return { url, db };
+}
+
+/** Engines that a test killed leave recordings in memory, which only another engine of this database would remove. */
+async function removeScratch(db: Db): Promise<void> {
+  if (!existsSync(MEMORY)) return;
+  const [own] = await db
+    .query<{ id: string }>('*', `select encode(value, 'hex') as id from facts where name = 'installation'`)
+    .catch(() => []);
+  if (!own) return;
+  const folders = readdirSync(MEMORY).filter((name) => name.startsWith(`longhand-${own.id.slice(0, 12)}-`));
+  for (const folder of folders) rmSync(join(MEMORY, folder), { recursive: true, force: true });
 }
 
 /** Drops a database even with open connections. The owner may not terminate backends of other roles, so it waits for those that are exiting. */

@@ -7,19 +7,21 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endOrphan, startEmbedded } from '../../db/postgres/embedded.ts';
-import { type Announcement, alive } from './postgres.ts';
+import { type Announcement, alive, dataFolder } from './postgres.ts';
 
 const IDLE_MS = 15_000;
 const base = process.argv[2]!;
-const folder = path.join(base, String(process.pid));
+const data = dataFolder(base);
+const folder = path.join(data, String(process.pid));
 const users = path.join(folder, 'users');
 const announcement = path.join(base, 'server');
 
 const inUse = () => readdirSync(users).some((name) => alive(Number(name)));
 
 function announce(url: string): void {
-  writeFileSync(`${folder}/announcement`, JSON.stringify({ pid: process.pid, url, users } satisfies Announcement));
-  renameSync(`${folder}/announcement`, announcement);
+  const partial = `${announcement}.${process.pid}`;
+  writeFileSync(partial, JSON.stringify({ pid: process.pid, url, users } satisfies Announcement));
+  renameSync(partial, announcement);
 }
 
 /** False if a process joined meanwhile. */
@@ -31,9 +33,11 @@ function withdraw(): boolean {
 
 /** Servers and folders of keepers that were killed. */
 async function removeLeftovers(): Promise<void> {
-  for (const name of readdirSync(base).filter((name) => /^\d+$/.test(name) && name !== String(process.pid) && !alive(Number(name)))) {
-    await endOrphan(path.join(base, name, 'data'));
-    rmSync(path.join(base, name), { recursive: true, force: true });
+  for (const parent of new Set([base, data])) {
+    for (const name of readdirSync(parent).filter((name) => /^\d+$/.test(name) && name !== String(process.pid) && !alive(Number(name)))) {
+      await endOrphan(path.join(parent, name, 'data'));
+      rmSync(path.join(parent, name), { recursive: true, force: true });
+    }
   }
 }
 

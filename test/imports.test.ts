@@ -195,7 +195,7 @@ t.test('the engine, which opens untrusted files, makes no outgoing requests; the
 t.test('the API, the engine and the courier do not load the migrations when they start', async (t) => {
   const loaded = new Set(['api/main.ts', 'engine/main.ts', 'engine/courier/main.ts', 'scripts/commands/database.ts']);
   for (const file of loaded) {
-    const atOnce = sources.get(file)?.matchAll(/^(?:import|export) (?!type )[^;]*?'(\.[^'\n]+)'/gm) ?? []; // a JSON file imports nothing
+    const atOnce = sources.get(file)?.matchAll(/^(?:import|export) (?!type )(?:[^;']* from )?'(\.[^'\n]+)'/gm) ?? []; // a JSON file imports nothing
     for (const [, name] of atOnce) loaded.add(path.posix.normalize(path.posix.join(path.posix.dirname(file), name!)));
   }
   t.ok(loaded.has('db/postgres/pending.ts') && loaded.has('db/postgres/orm.ts'));

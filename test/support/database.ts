@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { installationId } from '../../db/jobs/engines.ts';
 import { migrate } from '../../db/postgres/migrate.ts';
 import { type Db, openDb } from '../../db/postgres/orm.ts';
 import { MEMORY, testServer } from './postgres.ts';
@@ -44,11 +45,9 @@ export async function testDatabase(t: { teardown(after: () => unknown): void }):
 /** Engines that a test killed leave recordings in memory, which only another engine of this database would remove. */
 async function removeScratch(db: Db): Promise<void> {
   if (!existsSync(MEMORY)) return;
-  const [own] = await db
-    .query<{ id: string }>('*', `select encode(value, 'hex') as id from facts where name = 'installation'`)
-    .catch(() => []);
+  const own = await installationId(db).catch(() => null); // some tests drop every table
   if (!own) return;
-  const folders = readdirSync(MEMORY).filter((name) => name.startsWith(`longhand-${own.id.slice(0, 12)}-`));
+  const folders = readdirSync(MEMORY).filter((name) => name.startsWith(`longhand-${own.slice(0, 12)}-`));
   for (const folder of folders) rmSync(join(MEMORY, folder), { recursive: true, force: true });
 }
 

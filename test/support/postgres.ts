@@ -17,7 +17,7 @@ const KEEPER = fileURLToPath(new URL('keeper.ts', import.meta.url));
 const START_MS = 300_000; // for a busy machine
 /** A file system in memory, on Linux. */
 export const MEMORY = '/dev/shm';
-const ROOM_BYTES = 6 * 2 ** 30; // the server takes up to 1.5 GB
+const ROOM_BYTES = 6 * 2 ** 30; // by default PostgreSQL keeps up to 1 GiB of its log, besides the databases
 
 export function alive(pid: number): boolean {
   try {

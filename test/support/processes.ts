@@ -13,7 +13,10 @@ const RECORDER = new URL('recorder.mjs', import.meta.url).href;
 /** Lets Node run a source of the project, faster than under `tsx`: `node ...RUN file.ts`. */
 export const RUN = ['--import', LOADER];
 
-/** Options of V8 for processes that live for seconds: it optimises less code, which takes 4 % less CPU time over the tests. */
+/**
+ * Options of V8 for processes that live for seconds: it optimises code later, which took 4 % less of Node's CPU time in 90 test files, collects
+ * garbage on one thread, as in the product, and has a young space of 16 MiB from the start.
+ */
 export const BRIEF = ['--interrupt-budget=300000', '--single-threaded-gc', '--min-semi-space-size=16'];
 
 /** Arguments for running a program of the product, such as `api/main.ts`, in Node: from its bundle if test/run.ts has built one (run/build.ts). */

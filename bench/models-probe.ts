@@ -8,16 +8,15 @@ const STEPS = 1500; // of a window
 const FRAMES = 2 * STEPS;
 
 /**
- * Loss of each attention head of an encoder that attends to means of distant frames, [layers][heads], on windows full of speech: the mean
- * of the outputs of models/build/whisper/probe.ts.
+ * Runs an encoder of models/build/whisper/probe.ts on windows full of speech. Returns the mean of each output, by name.
  * @param hop samples between frames
  * @param threads per operator
  */
-export async function probeHeads(network: string, hop: number, threads?: number): Promise<number[][]> {
+export async function probe(network: string, hop: number, threads?: number): Promise<Record<string, number[]>> {
   const session = await openSession(network, { threads });
   try {
     const clips = [englishClips(), foreignClips()];
-    const layers = session.outputs.map(() => [] as number[]);
+    const means = session.outputs.map((name): [string, number[]] => [name, []]);
     for (let i = 0; i < WINDOWS; i++) {
       const sound = await filled(
         clips[i % clips.length]!.map(({ path }) => path),
@@ -25,10 +24,10 @@ export async function probeHeads(network: string, hop: number, threads?: number)
       );
       const frames = foldedFrames(sound, hop, new Float32Array(FRAMES * FRAME_SAMPLES));
       const found = await session.run({ frames: float32(frames, [1, 4, FRAMES, FRAME_SAMPLES / 4]) });
-      for (const [l, layer] of layers.entries())
-        for (const [head, loss] of (found[`loss${l}`]!.data as Float32Array).entries()) layer[head] = (layer[head] ?? 0) + loss / WINDOWS;
+      for (const [name, mean] of means)
+        for (const [j, value] of (found[name]!.data as Float32Array).entries()) mean[j] = (mean[j] ?? 0) + value / WINDOWS;
     }
-    return layers;
+    return Object.fromEntries(means);
   } finally {
     await session.close();
   }

@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { Variant } from './build/graph/graph.ts';
-import { build, buildProbe, checkpointSha256 } from './build/whisper/build.ts';
+import { build, buildProbe, checkpointSha256, type Probe } from './build/whisper/build.ts';
 import { isInt8 } from './build/whisper/config.ts';
 import { variantForCpu } from './cpu.ts';
 import { DESCRIPTOR, type Recipe, readWhisper, writeDescriptor } from './descriptor.ts';
 import { inspect } from './inspect.ts';
 import { install, PARTIAL, refused } from './install.ts';
-import { candidates, SAFER } from './recipes/ladder.ts';
+import { candidates, type Losses, safer } from './recipes/ladder.ts';
 import { recipeFor } from './recipes/recipes.ts';
 import { type Restored, restore } from './restore.ts';
 import { checkFrom, increase, type Measure, type Measured, refusal, tooFarOff } from './self-check.ts';
@@ -27,8 +27,8 @@ export interface ImportOptions {
   source?: string;
   /** Runs the self-check on what was built. Without it nothing is measured. */
   measure?: Measure;
-  /** Measures the attention heads of an encoder that `addProbe` built, at a number of samples between frames: see `candidates`. */
-  probe?: (network: string, hop: number) => Promise<number[][]>;
+  /** Runs an encoder that `buildProbe` built, at a number of samples between frames. Returns the mean of each output, by name. */
+  probe?: (network: string, hop: number) => Promise<Record<string, number[]>>;
   /** Measure only the first build, without trying faster recipes. */
   quick?: boolean;
   /** Install the model even if it fails the self-check. */
@@ -112,15 +112,18 @@ async function makeMeasured(making: Making, measure: Measure): Promise<void> {
   let reference: Measured | undefined;
   if (isInt8(making.variant) && !options.quick) {
     reference = await measureReference(making, measure);
-    for (const safer of SAFER) {
-      if (!tooFarOff(best.measured, reference)) break;
-      best = await built(safer.recipe(known, checkpoint), safer.variant ?? making.variant);
+    if (tooFarOff(best.measured, reference)) {
+      const losses = await probe(making, best, 'scales');
+      for (const { recipe, variant } of safer(known, checkpoint, losses)) {
+        best = await built(recipe, variant ?? making.variant);
+        if (!tooFarOff(best.measured, reference)) break;
+      }
     }
   }
   const why = options.force ? null : refusal(best.measured, checkpoint, making.weights);
   if (why) throw refused(making.name, why);
   if (reference && known.hop === recipeFor('', making.variant).hop && isInt8(best.variant)) {
-    const losses = await probeHeads(making, best);
+    const losses = await probe(making, best, 'heads');
     const { fastest, last } = await faster(best, built, candidates(readWhisper(partial).dimensions, losses));
     if (last !== fastest) await make(making, fastest.recipe);
     best = fastest;
@@ -135,7 +138,7 @@ async function makeMeasured(making: Making, measure: Measure): Promise<void> {
 function changesOf({ hop, scales, coarseHeads, pooledLayers }: Recipe, known: Recipe): string[] {
   return [
     ...(hop === known.hop ? [] : [`${hop / 16} ms frames`]),
-    ...(scales.rowwise.length ? ['scales by row'] : []),
+    ...(scales.rowwise.length ? [`scales by row for ${scales.rowwise.length} matrices`] : []),
     ...(coarseHeads === known.coarseHeads ? [] : [`${coarseHeads.flat().length} coarse heads`]),
     ...(pooledLayers === known.pooledLayers ? [] : [`${pooledLayers.length} pooled layers`]),
   ];
@@ -170,15 +173,15 @@ async function faster(
   return { fastest, last };
 }
 
-/** Loss of each attention head of the encoder that is coarse; undefined if nothing measures it. */
-async function probeHeads({ checkpoint, partial, options }: Making, { recipe, variant }: Built): Promise<number[][] | undefined> {
+/** Findings of a measuring encoder; undefined if nothing runs it. */
+async function probe({ checkpoint, partial, options }: Making, { recipe, variant }: Built, kind: Probe): Promise<Losses | undefined> {
   if (!options.probe) return undefined;
   const folder = `${partial}.probe${PARTIAL}`;
   try {
-    options.onStage?.('measuring attention heads');
+    options.onStage?.(kind === 'heads' ? 'measuring attention heads' : 'measuring activations');
     await mkdir(folder);
     const network = join(folder, 'probe.onnx');
-    await buildProbe(checkpoint, network, variant, recipe, options.signal);
+    await buildProbe(kind, checkpoint, network, variant, recipe, options.signal);
     return await options.probe(network, recipe.hop);
   } finally {
     await rm(folder, { recursive: true, force: true });

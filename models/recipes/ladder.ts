@@ -3,24 +3,36 @@ import { readConfig } from '../build/whisper/config.ts';
 import type { Recipe, WhisperDescriptor } from '../descriptor.ts';
 import { DEFAULT } from './default.ts';
 
+/** Outputs of a measuring encoder, by name: see models/build/whisper/probe.ts. */
+export type Losses = Readonly<Record<string, readonly number[]>>;
+
 interface Safer {
-  recipe(known: Recipe, checkpoint: string): Recipe;
+  recipe: Recipe;
   /** Set where the number format differs as well. */
   variant?: Variant;
 }
 
-/** Fallbacks, in order, if 8 bits cost accuracy: scales per row for the encoder, for all products, then float32. */
-export const SAFER: readonly Safer[] = [
-  {
-    recipe: (known, checkpoint) => ({
-      ...DEFAULT,
-      hop: known.hop,
-      scales: { ...DEFAULT.scales, rowwise: matrices(checkpoint, ['encoder']) },
-    }),
-  },
-  { recipe: (_, checkpoint) => ({ ...DEFAULT, scales: { ...DEFAULT.scales, rowwise: matrices(checkpoint, ['encoder', 'decoder']) } }) },
-  { recipe: () => DEFAULT, variant: 'float32' },
-];
+/**
+ * Loss with one scale per call above which a matrix gets scales per row, if these lose less than half. An estimate from one checkpoint: base, whose matrices
+ * lose up to 1.7e-3, needs no scales per row.
+ */
+const NOISY = 2e-3;
+
+/**
+ * Fallbacks, in order, if 8 bits cost accuracy: scales per row for the encoder's matrices whose activations ask for it, for all of the encoder, for
+ * all products, then float32.
+ * @param losses of the activations, see `addScaleProbe`; absent: not measured
+ */
+export function safer(known: Recipe, checkpoint: string, losses: Losses = {}): Safer[] {
+  const noisy = Object.entries(losses).flatMap(([name, [byCall, byRow]]) => (byCall! > NOISY && byRow! < byCall! / 2 ? [name] : []));
+  const byRow = (rowwise: string[]) => ({ ...DEFAULT, scales: { ...DEFAULT.scales, rowwise } });
+  return [
+    ...(noisy.length ? [{ recipe: { ...byRow(noisy), hop: known.hop } }] : []),
+    { recipe: { ...byRow(matrices(checkpoint, ['encoder'])), hop: known.hop } },
+    { recipe: byRow(matrices(checkpoint, ['encoder', 'decoder'])) },
+    { recipe: DEFAULT, variant: 'float32' },
+  ];
+}
 
 /**
  * Largest loss of a head that may attend to means. Fitted to one checkpoint, base, and its test set (English clips, joined speech, other languages): with
@@ -31,13 +43,15 @@ const LOSS = 4e-5;
 
 /**
  * Recipe changes that save time but may cost accuracy, greatest gain first.
- * @param losses of attention heads, [layers][heads], see `addProbe`; absent: not measured
+ * @param losses of attention heads, see `addHeadProbe`; absent: not measured
  */
 export function candidates(
-  { layers, alignmentHeads }: WhisperDescriptor['dimensions'],
-  losses: readonly number[][] = [],
+  { encoderLayers, layers, alignmentHeads }: WhisperDescriptor['dimensions'],
+  losses: Losses = {},
 ): Partial<Recipe>[] {
-  const coarseHeads = losses.map((heads) => [...heads.keys()].filter((head) => heads[head]! <= LOSS));
+  const coarseHeads = Array.from({ length: encoderLayers }, (_, l) =>
+    (losses[`loss${l}`] ?? []).flatMap((loss, head) => (loss <= LOSS ? [head] : [])),
+  );
   const aligning = new Set(alignmentHeads.map(([layer]) => layer));
   const others = Array.from({ length: layers }, (_, l) => l).filter((l) => !aligning.has(l));
   return [{ hop: 176 }, ...(coarseHeads.flat().length ? [{ coarseHeads }] : []), ...(others.length ? [{ pooledLayers: others }] : [])];

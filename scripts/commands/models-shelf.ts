@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Settings } from '../../api/contract/settings.ts';
 import { SECONDS } from '../../bench/models-check.ts';
 import { checkModelApart } from '../../bench/models-check-apart.ts';
-import { probeHeads } from '../../bench/models-probe.ts';
+import { probe } from '../../bench/models-probe.ts';
 import { BUSY_HOUR, size } from '../../bench/sizing.ts';
 import { readMachine, threadsFor } from '../../engine/runtime/machine.ts';
 import type { Variant } from '../../models/build/graph/graph.ts';
@@ -26,9 +26,9 @@ export function measureHere(settings: Settings): Measure {
   return (folder) => checkModelApart(folder, options);
 }
 
-/** Measures attention heads with the configured number of threads. */
+/** Runs measuring encoders with the configured number of threads. */
 export function probeHere(settings: Settings): ImportOptions['probe'] {
-  return (network, hop) => probeHeads(network, hop, settings.LONGHAND_THREADS ?? readMachine().cores);
+  return (network, hop) => probe(network, hop, settings.LONGHAND_THREADS ?? readMachine().cores);
 }
 
 const MEASUREMENTS = 4; // of 8 bits, float32, and two faster recipes: of a large model no more fit into the time

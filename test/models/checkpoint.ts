@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Weights } from '../../models/build/graph/graph.ts';
 import { dimensionsOf, readConfig, readGeneration } from '../../models/build/whisper/config.ts';
 import { Checkpoint } from '../../models/build/whisper/safetensors.ts';
 
@@ -212,4 +213,18 @@ export function openPlain(t: { teardown(after: () => unknown): void }) {
   t.teardown(() => checkpoint.close());
   const config = readConfig(folder);
   return { folder, checkpoint, dimensions: dimensionsOf(config, readGeneration(folder, config).generation) };
+}
+
+/** The same weights, but at a few positions one channel of the encoder's first input is larger by `large`, as in large models. */
+export function withLargeRows(weights: Weights, large: number): Weights {
+  return {
+    shape: (name) => weights.shape(name),
+    float32(name) {
+      const values = weights.float32(name);
+      if (name !== 'model.encoder.embed_positions.weight') return values;
+      const changed = values.slice();
+      for (const position of [3, 77]) changed[position * WIDTH + 5]! += large;
+      return changed;
+    },
+  };
 }

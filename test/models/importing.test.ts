@@ -124,6 +124,20 @@ t.test('importModel() falls back to safer quantisation until int8 is as accurate
   t.equal(descriptor.check!.reference![0]!.errors, 10);
 });
 
+t.test('importModel() first gives scales per row to the matrices that a probe of the encoder found to need them', async (t) => {
+  const seen: string[][] = [];
+  const noisy = 'model.encoder.layers.1.fc1';
+  const probe = async () => ({ [noisy]: [0.1, 0.001], 'model.encoder.layers.0.fc1': [0.001, 0.001] });
+  const measure = async (folder: string) => {
+    const { variant, recipe } = readWhisper(folder);
+    seen.push([variant, ...recipe.scales.rowwise]);
+    return found(variant === 'float32' || recipe.scales.rowwise.length ? 0.05 : 0.2, 0.9, 10 - seen.length);
+  };
+  const { folder: made } = await importModel(checkpoint(), { home: t.testdir(), name: 'noisy', variant: 'int8', measure, probe });
+  t.strictSame(seen.slice(0, 3), [['int8'], ['float32'], ['int8', noisy]]);
+  t.strictSame(readWhisper(made).recipe.scales.rowwise, [noisy]);
+});
+
 t.test('importModel() keeps a faster form only if it gets one word in 400 more wrong, not two', async (t) => {
   let measured = 0;
   const measure = async (folder: string) => {
@@ -162,10 +176,7 @@ t.test('importModel() makes heads coarse that a probe of the encoder found to lo
   const probed: [network: boolean, hop: number][] = [];
   const probe = async (network: string, hop: number) => {
     probed.push([existsSync(network), hop]);
-    return [
-      [1, 0, 1, 0],
-      [1, 1, 1, 1],
-    ];
+    return { loss0: [1, 0, 1, 0], loss1: [1, 1, 1, 1] };
   };
   const measure = async (folder: string) => found(0.05, 0.9, readWhisper(folder).recipe.coarseHeads.flat().length ? 12 : 10);
   const home = t.testdir();

@@ -9,7 +9,7 @@ import { addEncoder } from '../../models/build/whisper/encoder.ts';
 import { equalised, smoothed } from '../../models/build/whisper/smooth.ts';
 import type { Recipe } from '../../models/descriptor.ts';
 import { DEFAULT } from '../../models/recipes/default.ts';
-import { openPlain, samples } from './checkpoint.ts';
+import { openPlain, samples, withLargeRows } from './checkpoint.ts';
 import { numbers } from './network.ts';
 
 const OUTLIERS = 200;
@@ -32,7 +32,7 @@ const withOutliers: Weights = {
 };
 
 /** Dequantised cross-attention values that the encoder returns for noise. */
-async function encoded(weights: Weights, variant: 'float32' | 'int8-7bit', recipe: Recipe): Promise<number[]> {
+async function encoded(weights: Weights, variant: 'float32' | 'int8' | 'int8-7bit', recipe: Recipe): Promise<number[]> {
   const even = recipe.scales.values === 'equalised' ? equalised(weights, { ...dimensions, decoderLayers: 0 }) : weights; // decoder layers are excluded: their values are what is compared
   const g = createGraph(variant === 'float32' ? even : smoothed(even, dimensions), variant, recipe.scales.rowwise);
   addEncoder(g, dimensions, recipe);
@@ -84,4 +84,14 @@ t.test('build() with scales per row equals scales per call, in the decoder too',
   const session = await openSession(toBytes(g));
   t.ok(session.inputs.includes('tokens'), 'the runtime loads the model');
   await session.close();
+});
+
+t.test('scales per row undo most of what a few large rows cost', async (t) => {
+  const large = withLargeRows(checkpoint, 1000);
+  const exact = await encoded(large, 'float32', DEFAULT);
+  const rowwise = [0, 1].flatMap((l) => ['q', 'k', 'v'].map((part) => `model.encoder.layers.${l}.self_attn.${part}_proj`));
+  const byCall = apart(await encoded(large, 'int8', DEFAULT), exact);
+  const byRow = apart(await encoded(large, 'int8', { ...DEFAULT, scales: { ...DEFAULT.scales, rowwise } }), exact);
+  const usual = apart(await encoded(checkpoint, 'int8', DEFAULT), await encoded(checkpoint, 'float32', DEFAULT));
+  t.ok(byRow - usual < 0.5 * (byCall - usual), `${byCall} by call, ${byRow} by row, ${usual} without large rows`);
 });

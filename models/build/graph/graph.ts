@@ -33,13 +33,15 @@ export interface Graph extends Model {
   readonly rowwise: ReadonlySet<string>;
   /** Constants equal to 1 / peak; requantise.ts changes them. */
   readonly peakConstants: string[];
+  /** Products with the checkpoint's matrices in float variants: what is multiplied, and the matrix without `.weight`. */
+  readonly products: { x: string; name: string }[];
   count: number;
 }
 
 export function createGraph(checkpoint: Weights, variant: Variant, rowwise: Iterable<string> = []): Graph {
   const peak = { int8: 127, 'int8-7bit': 63, float32: 0, float16: 0 }[variant];
   const float = variant === 'float16' ? 'float16' : 'float32';
-  const empty = { count: 0, nodes: [], constants: [], inputs: [], outputs: [], peakConstants: [] };
+  const empty = { count: 0, nodes: [], constants: [], inputs: [], outputs: [], peakConstants: [], products: [] };
   return { checkpoint, variant, peak, float, rowwise: new Set(rowwise), ...empty, opsets: OPSETS };
 }
 

@@ -16,6 +16,7 @@ function product(g: Graph, x: string, name: string, bias: boolean): string {
     const [values, scales, zeros] = quantised(g, `${name}.weight`);
     return op(g, 'DynamicQuantizeMatMul', [x, values, scales, zeros, ...(bias ? [weight(g, `${name}.bias`)] : [])], {}, MICROSOFT);
   }
+  g.products.push({ x, name });
   const matrix = floats(g, [columns, rows], () => transpose(g.checkpoint.float32(`${name}.weight`), rows, columns));
   const y = op(g, 'MatMul', [x, matrix]);
   return bias ? op(g, 'Add', [y, weight(g, `${name}.bias`)]) : y;

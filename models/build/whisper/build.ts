@@ -12,7 +12,7 @@ import { addDecoder } from './decoder.ts';
 import { describe } from './describe.ts';
 import { addEncoder } from './encoder.ts';
 import { addLoop } from './loop.ts';
-import { addProbe } from './probe.ts';
+import { addHeadProbe, addScaleProbe } from './probe.ts';
 import { Checkpoint, shardsOf } from './safetensors.ts';
 import { equalised, smoothed } from './smooth.ts';
 
@@ -91,14 +91,26 @@ function evened(checkpoint: Weights, dimensions: ModelDimensions, variant: Varia
   return smoothed(recipe.scales.values === 'equalised' ? equalised(checkpoint, dimensions) : checkpoint, dimensions);
 }
 
-/** Builds the encoder that measures attention heads (`addProbe`) from a checkpoint folder, at the path `to`. */
-export async function buildProbe(from: string, to: string, variant: Variant, recipe: Recipe, signal?: AbortSignal): Promise<void> {
+/** Losses that an encoder can measure: of attention heads if they are coarse, or of the activations before each matrix in 8 bits. */
+export type Probe = 'heads' | 'scales';
+
+/** Builds an encoder that measures (`addHeadProbe`, `addScaleProbe`) what a model of this variant and recipe would lose, at the path `to`. */
+export async function buildProbe(
+  probe: Probe,
+  from: string,
+  to: string,
+  variant: Variant,
+  recipe: Recipe,
+  signal?: AbortSignal,
+): Promise<void> {
   const config = readConfig(from);
   const dimensions = dimensionsOf(config, readGeneration(from, config).generation);
   const checkpoint = new Checkpoint(from);
   try {
-    const graph = createGraph(evened(checkpoint, dimensions, variant, recipe), variant, recipe.scales.rowwise);
-    addProbe(graph, dimensions);
+    const weights = evened(checkpoint, dimensions, variant, recipe);
+    const graph = createGraph(weights, probe === 'heads' ? variant : 'float32', recipe.scales.rowwise);
+    if (probe === 'heads') addHeadProbe(graph, dimensions);
+    else addScaleProbe(graph, dimensions);
     await writeModel(to, graph, { signal });
   } finally {
     checkpoint.close();

@@ -19,14 +19,17 @@ import { FFT, foldedFilters, foldedKernels, HALF } from './mel.ts';
  */
 export function addEncoder(g: Graph, model: ModelDimensions, recipe: Recipe): void {
   const attend: Attention =
-    g.peak > 0
-      ? (projections, l) => encoderSelfAttention(g, projections, model, recipe.coarseHeads[l] ?? [])
-      : (projections) => op(g, 'MultiHeadAttention', projections, { num_heads: model.encoderHeads }, graph.MICROSOFT);
+    g.peak > 0 ? (projections, l) => encoderSelfAttention(g, projections, model, recipe.coarseHeads[l] ?? []) : plainAttention(g, model);
   addCrossAttention(g, addLayers(g, model, attend), model, recipe);
 }
 
 /** Attention of a layer over its queries, keys and values, each [B, S, D]; `x` is what they are added to. */
 export type Attention = (projections: [q: string, k: string, v: string], l: number, x: string) => string;
+
+/** Attention of the float variants. */
+export function plainAttention(g: Graph, { encoderHeads }: ModelDimensions): Attention {
+  return (projections) => op(g, 'MultiHeadAttention', projections, { num_heads: encoderHeads }, graph.MICROSOFT);
+}
 
 /** From the frames to the output of the last norm [B, S, D]. */
 export function addLayers(g: Graph, model: ModelDimensions, attend: Attention): string {
@@ -61,7 +64,7 @@ function addLayer(g: Graph, x: string, l: number, width: number, attend: Attenti
   return g.peak > 0 ? inStretches(g, width, [x, a], onward) : onward(x, a);
 }
 
-const STRETCHES = 25; // 1.2 s each in a 30 s window; the widest activations, 0.5 MB, then fit the processor's cache
+export const STRETCHES = 25; // 1.2 s each in a 30 s window; the widest activations, 0.5 MB, then fit the processor's cache
 
 /**
  * Applies `body` to each time slice of [B, S, D] for operations that need no other slice. Besides staying in the cache, each slice has its

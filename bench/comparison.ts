@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Pool } from '../engine/runtime/pool.ts';
 import { errorsOfRuns, longestGap } from './align.ts';
+import { differenceInterval } from './bootstrap.ts';
 import { joined } from './conversations.ts';
 import { minutesPerHour, peakMemory, textOf, timed, transcript } from './measure.ts';
 import type { AccuracyOptions, Rate } from './measures.ts';
@@ -21,6 +22,8 @@ export interface PeerRow {
   minutesPerHour: number;
   range: [least: number, most: number];
   wordErrorRate: Rate;
+  /** The reference's word error rate subtracted from it, with its 95 % interval; absent for the reference, and in earlier reports. */
+  difference?: { rate: number; interval: [low: number, high: number] };
   /** Longest run of deleted words. */
   gap: number;
   peakMegabytes: number;
@@ -63,7 +66,7 @@ export async function comparePrograms(reference: Peer, others: readonly Peer[], 
       before = after;
     }
   }
-  return [own, ...tallies].map((tally) => tally.row());
+  return [own.row(), ...tallies.map((tally) => ({ ...tally.row(), difference: tally.differenceFrom(own) }))];
 }
 
 async function makeOrder(i: number, folder: string, { minutes, seed, split, data }: Options): Promise<Order> {
@@ -112,6 +115,12 @@ class Tally {
     }
     this.#gap = Math.max(this.#gap, longestGap(words.flat(), heard));
     return time;
+  }
+
+  /** Of the word error rates, recording by recording. */
+  differenceFrom(reference: Tally): PeerRow['difference'] {
+    const pairs = [...this.#errors].map(([transcript, errors]) => [reference.#errors.get(transcript)!, errors] as const);
+    return { rate: this.row().wordErrorRate.rate - reference.row().wordErrorRate.rate, interval: differenceInterval(pairs) };
   }
 
   row(): PeerRow {

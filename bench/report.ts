@@ -81,12 +81,13 @@ export function table(report: Report): string {
   }
   const programs = (heading: string, rows: readonly PeerRow[]) => {
     lines.push(heading);
-    for (const { name, version, minutesPerHour, wordErrorRate, gap, peakMegabytes, ratio } of rows) {
+    for (const { name, version, minutesPerHour, wordErrorRate, difference, gap, peakMegabytes, ratio } of rows) {
       row(
         version ? `${name} (${version})` : name,
         `${two(minutesPerHour)} min/h, relative time ${two(ratio)}, ${peakMegabytes.toFixed(0)} MB`,
       );
       row('', `WER ${rateText(wordErrorRate)}; ${wordErrorRate.errors.deleted} deleted, at most ${gap} in a row`);
+      if (difference) row('', `WER minus that of ${rows[0]!.name}: ${differenceText(difference)}`);
     }
     lines.push('');
   };
@@ -107,6 +108,12 @@ export function table(report: Report): string {
 /** An error rate with its number of words and its 95 % interval. */
 function rateText({ rate, errors, interval: [low, high] }: Rate): string {
   return `${percent(rate)} of ${errors.reference} words (95 % interval ${(100 * low).toFixed(1)} to ${percent(high)})`;
+}
+
+/** In percentage points. */
+export function differenceText({ rate, interval }: NonNullable<PeerRow['difference']>): string {
+  const [value, low, high] = [rate, ...interval].map((share) => `${share < 0 ? '-' : '+'}${Math.abs(100 * share).toFixed(1)}`);
+  return `${value} (95 % interval ${low} to ${high})`;
 }
 
 /** A line per measurement. */

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import type { Rate } from './measures.ts';
 import { historyChart, speedChart } from './plot.ts';
-import type { Report } from './report.ts';
+import { differenceText, type Report } from './report.ts';
 
 const ROOT = new URL('../', import.meta.url);
 const FOLDER = new URL('bench/results/', ROOT);
@@ -64,11 +64,14 @@ function section(report: Report): string {
   }
   for (const rows of [report.peers, report.models]) {
     if (!rows) continue;
-    lines.push('', '| program | version | min/h (range) | relative time | WER | longest omission, words | memory, MB |');
-    lines.push('| --- | --- | --- | --- | --- | --- | --- |');
-    for (const { name, version, minutesPerHour, range, wordErrorRate, gap, peakMegabytes, ratio } of rows)
+    lines.push(
+      '',
+      '| program | version | min/h (range) | relative time | WER | WER minus the first | longest omission, words | memory, MB |',
+    );
+    lines.push('| --- | --- | --- | --- | --- | --- | --- | --- |');
+    for (const { name, version, minutesPerHour, range, wordErrorRate, difference, gap, peakMegabytes, ratio } of rows)
       lines.push(
-        `| ${name} | ${version ?? versions.longhand} | ${minutesPerHour.toFixed(2)} (${range.map((x) => x.toFixed(2)).join('-')}) | ${ratio.toFixed(2)} | ${rate(wordErrorRate)} | ${gap} | ${peakMegabytes.toFixed(0)} |`,
+        `| ${name} | ${version ?? versions.longhand} | ${minutesPerHour.toFixed(2)} (${range.map((x) => x.toFixed(2)).join('-')}) | ${ratio.toFixed(2)} | ${rate(wordErrorRate)} | ${difference ? differenceText(difference) : ''} | ${gap} | ${peakMegabytes.toFixed(0)} |`,
       );
   }
   return lines.join('\n');

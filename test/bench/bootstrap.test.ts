@@ -1,6 +1,6 @@
 import t from 'tap';
 import { countErrors, errorsOfRuns } from '../../bench/align.ts';
-import { interval } from '../../bench/bootstrap.ts';
+import { differenceInterval, interval } from '../../bench/bootstrap.ts';
 import { addErrors } from '../../bench/normalise.ts';
 import { byRecording, rated } from '../../bench/word-errors.ts';
 
@@ -15,6 +15,15 @@ t.test('interval() contains the rate, narrows with more recordings, and has no w
   t.ok(Math.abs(many[1] - many[0] - 2 * 1.96 * 0.0079) < 0.006, `${many}`);
   t.strictSame(interval([part(10, 1), part(20, 2)]), [0.1, 0.1]);
   t.strictSame(interval(mixed(8)), few, 'the same every time');
+});
+
+t.test('differenceInterval() resamples both programs together: what is difficult for both does not widen it', async (t) => {
+  const pairs = Array.from({ length: 200 }, (_, i) => [part(10, i % 4), part(10, (i % 4) + (i % 5 === 0 ? 1 : 0))] as const);
+  const [low, high] = differenceInterval(pairs);
+  // One more error in 10 words for a fifth of the recordings: 0.02, standard error 0.1 * sqrt(0.2 * 0.8 / 200) = 0.0028.
+  t.ok(low > 0 && low < 0.02 && high > 0.02, `${low} to ${high}`);
+  t.ok(Math.abs(high - low - 2 * 1.96 * 0.0028) < 0.0025, `${high - low}`);
+  t.strictSame(differenceInterval(pairs.map(([first]) => [first, first])), [0, 0]);
 });
 
 t.test('errorsOfRuns() assigns each error of a joined recording to its sentence', async (t) => {

@@ -34,6 +34,8 @@ t.test('comparePrograms() runs every program on the same orders, and divides its
   t.match(own, { name: 'reference', minutesPerHour: 4.5, range: [2, 8], ratio: 1 });
   t.match(other, { name: 'silent', version: '1.2', minutesPerHour: 3, range: [3, 3], peakMegabytes: 10, ratio: 0.75 });
   t.equal(other!.wordErrorRate.rate, 1);
+  t.strictSame(other!.difference, { rate: 0, interval: [0, 0] }, 'neither recognises a word');
+  t.notOk(own!.difference);
   t.equal(other!.gap * 2 >= other!.wordErrorRate.errors.reference, true, 'all words of one order are a single omission');
   t.equal(own!.wordErrorRate.errors.reference, other!.wordErrorRate.errors.reference, 'both have the same reference words');
 });

@@ -22,7 +22,7 @@ const report: Report = {
   versions: { longhand: '1.1.0', node: '20.20.2', onnxruntime: '1.29.0' },
   peers: [
     program('Longhand', { minutesPerHour: 0.5, peakMegabytes: 1200 }),
-    program('other & <careful>', { version: '3.1', minutesPerHour: 4, ratio: 8 }),
+    program('other & <careful>', { version: '3.1', minutesPerHour: 4, ratio: 8, difference: { rate: -0.004, interval: [-0.011, 0.002] } }),
   ],
 };
 
@@ -37,6 +37,7 @@ t.test('chart() draws a bar for every measurement, proportional to its time', as
 t.test('table() has a row for every peer with its relative time', async (t) => {
   t.match(table(report), /other & <careful> \(3\.1\) +4\.00 min\/h, relative time 8\.00, 900 MB/);
   t.match(table(report), /WER 10\.0 % of 200 words \(95 % interval 8\.0 to 12\.0 %\); 6 deleted, at most 2 in a row/);
+  t.match(table(report), /WER minus that of Longhand: -0\.4 \(95 % interval -1\.1 to \+0\.2\)/);
 });
 
 t.test('table() shows the share of time of each model and its operators', async (t) => {

@@ -31,10 +31,11 @@ t.test('resultFiles() write the newest report first, each with its machine, vers
 });
 
 t.test('resultFiles() draw the history and the newest comparison, with every program in its box', async (t) => {
+  const difference = { rate: 0.001, interval: [-0.02, 0.013] as [number, number] };
   const row = { wordErrorRate: WER, gap: 2, peakMegabytes: 900 };
   const peers = [
     { ...row, name: 'Longhand', version: null, minutesPerHour: 0.8, range: [0.7, 0.9] as [number, number], ratio: 1 },
-    { ...row, name: 'other & <careful>', version: '3.1', minutesPerHour: 4, range: [3.9, 4.1] as [number, number], ratio: 5 },
+    { ...row, name: 'other & <careful>', version: '3.1', minutesPerHour: 4, range: [3.9, 4.1] as [number, number], ratio: 5, difference },
   ];
   const files = resultFiles([REPORT, { ...REPORT, peers }]);
   const chart = files.get('docs/images/rtfx-wer.svg')!;
@@ -42,7 +43,7 @@ t.test('resultFiles() draw the history and the newest comparison, with every pro
   t.match(chart, 'other &amp; &lt;careful>');
   t.match(
     files.get('docs/results.md'),
-    '| other & <careful> | 3.1 | 4.00 (3.90-4.10) | 5.00 | 6.0 % of 1331 words (4.5-7.7 %) | 2 | 900 |',
+    '| other & <careful> | 3.1 | 4.00 (3.90-4.10) | 5.00 | 6.0 % of 1331 words (4.5-7.7 %) | +0.1 (95 % interval -2.0 to +1.3) | 2 | 900 |',
   );
   const history = files.get('docs/images/history.svg')!;
   t.equal(history.match(/<rect class="ours"/g)?.length, 2);

@@ -3,7 +3,7 @@ import { Unwanted } from '../../db/postgres/wanted.ts';
 import type { SpoolWriter } from '../../db/spool/spool.ts';
 import { remove } from '../../db/transcripts/mutate.ts';
 import { type FullRecord, loadRecord } from '../../db/transcripts/record.ts';
-import type { UploadRequest } from '../../db/uploads/accept.ts';
+import { nameSlot, type UploadRequest } from '../../db/uploads/accept.ts';
 import { ApiError } from '../contract/errors.ts';
 import { LIMITS } from '../contract/limits.ts';
 import { TERMINAL } from '../contract/transcription.ts';
@@ -47,16 +47,17 @@ function unnamed({ caller }: Context): UploadRequest {
 
 /** Streams the form's file to the spool and commits it. An interrupted or invalid form leaves nothing. */
 async function take(context: Context, upload: UploadRequest): Promise<Asked> {
-  const { spool, request, limits } = context;
-  let writer: SpoolWriter | null = null;
+  const { request, limits } = context;
+  let opening: Promise<SpoolWriter> | null = null;
   let bytes = 0;
-  let committing = false;
+  let [failed, committing] = [false, false];
   try {
     const form = await readForm(request, limits, async (file, chunk) => {
       bytes += chunk.length;
       if (bytes > limits.MAX_FILE_BYTES) throw new ApiError('file_size_limit_exceeded');
-      writer ??= await spool.create(upload.id, file.extension);
-      await writer.write(chunk);
+      if (failed) throw new Unwanted(); // the parser still holds a part of the form
+      opening ??= createFile(context, upload, file.extension);
+      await (await opening).write(chunk);
     });
     if (!form) throw new Unwanted();
     const asked = readOptions(form.fields);
@@ -66,15 +67,22 @@ async function take(context: Context, upload: UploadRequest): Promise<Asked> {
     const { language, format, prompt } = asked;
     const vocabulary = cleanVocabulary(prompt.slice(0, LIMITS.VOCABULARY_BYTES));
     Object.assign(upload, { filename, extension, language, vocabulary, diarize: format === 'diarized_json' });
-    const file = await writer!.finish();
+    const file = await (await opening!).finish();
     committing = true;
     await commit(context, upload, null, file);
     return asked;
   } catch (error) {
     // once committing has begun only the database knows whether the file was accepted: the sweeper decides
-    if (error instanceof ApiError || !committing) await (writer as SpoolWriter | null)?.abort();
+    failed = true;
+    const writer = await (opening as Promise<SpoolWriter> | null)?.catch(() => null);
+    if (error instanceof ApiError || !committing) await writer?.abort();
     throw error;
   }
+}
+
+async function createFile({ db, spool }: Context, upload: UploadRequest, extension: string): Promise<SpoolWriter> {
+  await db.workspace(upload.actor.workspaceId, (tx) => nameSlot(tx, upload, extension));
+  return spool.create(upload.id, extension);
 }
 
 /** The completed record. Throws if there is none: `Unwanted` if the client has disconnected. */

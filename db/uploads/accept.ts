@@ -19,6 +19,7 @@ export interface UploadRequest {
   author: AuthorRow;
   projectId: string | null;
   filename: string;
+  /** Empty until a form names its file. */
   extension: string;
   language: string;
   diarize: boolean;
@@ -67,7 +68,7 @@ export async function takeSlot(tx: Tx, request: UploadRequest, nodeId: string, l
   await tx.rows(
     `insert into upload_leases (id, workspace_id, key_id, token_id, session_member_id, node_id, reports, extension, lease_until)
      values (?::uuid, ?::uuid, ?::uuid, ?::uuid, ?::uuid, ?::uuid, ?, ?, clock_timestamp() + ? * interval '1 second')`,
-    [request.id, workspaceId, ...counted(request.actor), nodeId, request.templates.length, request.extension, LEASE.expirySeconds],
+    [request.id, workspaceId, ...counted(request.actor), nodeId, request.templates.length, request.extension || null, LEASE.expirySeconds],
   );
 }
 
@@ -87,6 +88,11 @@ async function lockUploads(tx: Tx, workspaceId: string): Promise<void> {
      on conflict (workspace_id, name, day) do update set count = counters.count`,
     [workspaceId],
   );
+}
+
+/** Notes the name of a form's file, so that it is removed if this process is killed. */
+export async function nameSlot(tx: Tx, { id, actor }: UploadRequest, extension: string): Promise<void> {
+  await tx.rows('update upload_leases set extension = ? where workspace_id = ?::uuid and id = ?::uuid', [extension, actor.workspaceId, id]);
 }
 
 /** Releases the slot. False: it had expired and was reassigned, and the file may have been removed as an orphan. */

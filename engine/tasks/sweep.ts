@@ -3,7 +3,7 @@ import { type ClockWatch, correctTimes, hasTimesAhead, openClockWatch } from '..
 import type { Media } from '../../db/jobs/complete.ts';
 import { buryDeadEngines } from '../../db/jobs/engines.ts';
 import { expiredMedia } from '../../db/jobs/kept.ts';
-import { abandoned, deletedMedia, forgetOrphans, listPlace, noteOrphans, setListPlace } from '../../db/jobs/orphans.ts';
+import { abandoned, deletedMedia, forgetOrphans, listPlace, noteOrphans, type Orphan, setListPlace } from '../../db/jobs/orphans.ts';
 import { enqueuePurge, purgeFailedJobs } from '../../db/jobs/queue.ts';
 import { expireTranscripts, forgetExpired, leftoverMedia, reclaimReports, reclaimTranscriptions } from '../../db/jobs/sweep.ts';
 import { noteStale } from '../../db/search/blocks.ts';
@@ -116,10 +116,23 @@ async function removeDeleted(engine: Engine): Promise<number> {
   for (const end = performance.now() + REMOVING_MS; performance.now() < end; ) {
     const files = await deletedMedia(engine.db);
     if (!files.length) break;
-    await inTurn(files, ({ id, extension }) => engine.spool.remove(id, extension));
-    await forgetOrphans(engine.db, files);
+    if ((await removeFiles(engine, files)).length < files.length) break; // the same would be read again at once
   }
   return 0;
+}
+
+/** Removes files of the spool and forgets those that are gone, which it returns. One that cannot be removed does not keep the others. */
+async function removeFiles({ db, spool, log }: Engine, files: readonly Orphan[]): Promise<Orphan[]> {
+  const failures = await inTurn(files, ({ id, extension }) =>
+    spool.remove(id, extension).then(
+      () => null,
+      (error: unknown) => ({ error, transcription: id }),
+    ),
+  );
+  for (const failure of failures) if (failure) log.warn(failure, 'a file of the spool could not be removed; the sweeper will retry');
+  const removed = files.filter((_, i) => !failures[i]);
+  await forgetOrphans(db, removed);
+  return removed;
 }
 
 /** `work` for each item, a few at a time. */
@@ -150,10 +163,9 @@ async function removeOrphans(engine: Engine): Promise<number> {
   let removed = 0;
   for (const end = performance.now() + REMOVING_MS; performance.now() < end; ) {
     const files = await abandoned(db, ORPHAN_SECONDS);
-    await inTurn(files, ({ id, extension }) => spool.remove(id, extension));
-    await forgetOrphans(db, files);
-    removed += files.length;
-    if (!files.length) break;
+    const gone = await removeFiles(engine, files);
+    removed += gone.length;
+    if (!files.length || gone.length < files.length) break;
   }
   const { entries, next } = await spool.page(await listPlace(db), LISTED);
   for (let from = 0; from < entries.length; from += BATCH) await noteOrphans(db, entries.slice(from, from + BATCH));

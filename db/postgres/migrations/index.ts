@@ -35,6 +35,7 @@ import { Migration092 } from './092_member_addresses.ts';
 import { Migration093 } from './093_summary_writer.ts';
 import { Migration095 } from './095_fleet_tasks.ts';
 import { Migration096 } from './096_orphans_known.ts';
+import { Migration097 } from './097_orphan_names.ts';
 
 /** In order; numbers are never reused and a released migration never changes. */
 export const MIGRATIONS = [
@@ -75,4 +76,5 @@ export const MIGRATIONS = [
   { name: '093_summary_writer', class: Migration093 },
   { name: '095_fleet_tasks', class: Migration095 },
   { name: '096_orphans_known', class: Migration096 },
+  { name: '097_orphan_names', class: Migration097 },
 ];

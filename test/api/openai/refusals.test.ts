@@ -54,6 +54,19 @@ t.test('POST /v1/audio/transcriptions refuses in the format that the official cl
   t.strictSame(await waiting(), []);
   t.strictSame(await places(), []);
   for await (const { id } of api.spool.list()) t.fail(`${id} is left in the spool`);
+  const announced = await api.db.query<{ name: string }>('*', 'select name from spool_orphans');
+  for (const { name } of announced) t.match(name, /^[0-9a-f-]{36}\.mp3(\.part)?$/, 'the sweeper can only remove files that have names');
+});
+
+t.test('a form that ends within its file, in a single packet, leaves no file', async (t) => {
+  const form = `--x\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\n${'a'.repeat(4096)}`;
+  const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+  for (let i = 0; i < 5; i++)
+    t.match(await api.call(key, 'POST', '/v1/audio/transcriptions', { body: form, headers }), {
+      status: 400,
+      json: { error: { code: 'invalid_form' } },
+    });
+  for await (const { id, extension } of api.spool.list()) t.fail(`${id}.${extension} is left in the spool`);
 });
 
 t.test('a transcript that is not ready in time gives 504 with its id, is not sent again, and continues', async (t) => {

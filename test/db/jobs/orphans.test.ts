@@ -44,6 +44,18 @@ t.test('deletedMedia() returns the files of uploads whose process was killed, wi
   t.strictSame(names.sort(), [`${killed}.mp3`, `${killed}.mp3.part`]);
 });
 
+t.test('a slot whose file has no name yet announces no file', async (t) => {
+  const workspace = await bench.workspace();
+  for (const extension of ['', null]) {
+    const id = randomUUID();
+    await slot(id, workspace, -1);
+    await db.query('*', 'update upload_leases set extension = ? where id = ?', [extension, id]);
+  }
+  await db.query('*', 'delete from spool_orphans');
+  await sweepUploads(db, null);
+  t.strictSame(await deletedMedia(db), []);
+});
+
 t.test('listPlace() returns what setListPlace() stored for the whole fleet', async (t) => {
   t.equal(await listPlace(db), null);
   await setListPlace(db, 'a.mp3');

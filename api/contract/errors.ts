@@ -100,6 +100,7 @@ export const ERRORS = {
     message: 'This kind of author is not supported here; use email:<email> or user:<uuid>',
   },
   author_not_member: { status: 422, retry: false, message: 'The author is not an active member of this workspace' },
+  too_many_webhooks: { status: 422, retry: false, message: 'A workspace can have at most 50 webhooks; delete one first' },
   too_many_reports: { status: 422, retry: false, message: 'At most 3 reports can be requested at once' },
   prompt_not_found: {
     status: 422,
@@ -187,9 +188,7 @@ export interface ApiErrorOptions {
   headers?: Record<string, string>;
 }
 
-/**
- * An error returned to the client, raised by its code: `throw new ApiError('file_too_small')`. api/http/error-response.ts maps it to HTTP.
- */
+/** An error for the client, raised by its code: `throw new ApiError('file_too_small')`. api/http/error-response.ts maps it to HTTP. */
 export class ApiError extends Error {
   readonly code: ErrorCode | UncodedError;
   readonly detail: Record<string, unknown> | null;

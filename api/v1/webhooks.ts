@@ -53,7 +53,7 @@ export const postWebhook = route({
   access: MANAGE,
   body: WebhookCreation,
   answers: { 201: { description: 'Created', schema: WebhookWithSecret, example: WEBHOOK_SECRET_EXAMPLE } },
-  errors: [403, 'validation_error'],
+  errors: [403, 'validation_error', 'too_many_webhooks'],
   async handler(context) {
     const { db, vault, caller, settings } = context;
     const wanted = await context.body();

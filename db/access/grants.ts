@@ -4,6 +4,7 @@ import { notFound } from '../../api/contract/errors.ts';
 import type { Scope } from '../../api/contract/workspace.ts';
 import { OauthClient, OauthCode, OauthToken } from '../postgres/entities/oauth.ts';
 import { fromNow, now } from '../postgres/expressions.ts';
+import { lockNamed } from '../postgres/locks.ts';
 import type { Tx } from '../postgres/orm.ts';
 import { lookupId } from '../tenants/visibility.ts';
 import { stamp } from '../transcripts/list-row.ts';
@@ -92,10 +93,17 @@ export function listGrants(tx: Tx, actor: Actor): Promise<GrantRow[]> {
   );
 }
 
+/** Waits for an exchange of a token of this grant, whose new tokens a revocation would not see, and keeps others from starting. */
+export function lockGrant(tx: Tx, family: string): Promise<void> {
+  return lockNamed(tx, `grant ${family}`);
+}
+
 /** Revokes a grant with all its tokens: one's own, or as an owner any in the workspace. Throws 404. */
 export async function revokeGrant(tx: Tx, actor: Actor, id: string): Promise<void> {
   requireFullRights(actor);
-  const alive = { ...ownedBy(actor), family: lookupId(id), revokedAt: null, expiresAt: { $gt: now() } };
+  const family = lookupId(id);
+  await lockGrant(tx, family);
+  const alive = { ...ownedBy(actor), family, revokedAt: null, expiresAt: { $gt: now() } };
   if (!(await tx.em.nativeUpdate(OauthToken, alive, { revokedAt: now() }))) throw notFound();
   await audit(tx, actor, 'grant.revoke', id);
 }

@@ -8,7 +8,7 @@ import type { Tx } from '../postgres/orm.ts';
 import { existingMember } from '../tenants/members.ts';
 import { audit } from './audit.ts';
 import { hashOf, isKeyInForce, newToken } from './credentials.ts';
-import { familyOf, type Grant, grantOf } from './grants.ts';
+import { familyOf, type Grant, grantOf, lockGrant } from './grants.ts';
 
 const ACCESS_SECONDS = 3_600;
 const REFRESH_SECONDS = 30 * 86_400;
@@ -54,6 +54,9 @@ async function stands(tx: Tx, { memberId, keyId = null }: { memberId: string; ke
  */
 export async function refresh(tx: Tx, refreshToken: string, clientId: string, scopes: readonly Scope[] | null): Promise<Tokens | null> {
   const living = { hash: hashOf(refreshToken), kind: 'refresh', clientId, expiresAt: { $gt: now() } } as const;
+  const given = await tx.em.findOne(OauthToken, living);
+  if (!given) return null;
+  await lockGrant(tx, given.family);
   const found = await tx.em.findOne(OauthToken, living, HELD);
   if (!found || !(await stands(tx, found))) return null;
   const { id, family, revokedAt } = found;
@@ -82,6 +85,7 @@ export async function revokeToken(tx: Tx, token: string, clientId: string): Prom
 }
 
 async function revokeFamily(tx: Tx, family: string): Promise<void> {
+  await lockGrant(tx, family);
   await tx.em.nativeUpdate(OauthToken, { family, revokedAt: null }, { revokedAt: now() });
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Settings } from '../../api/contract/settings.ts';
 import type { Log } from '../ops/log.ts';
+import { lockNamed } from '../postgres/locks.ts';
 import type { Db, Tx } from '../postgres/orm.ts';
 import { openSpool } from './open.ts';
 import type { Spool } from './spool.ts';
@@ -69,7 +70,7 @@ async function readMark(db: Db): Promise<string | null> {
 
 /** Writes an id to this place unless another one contains recordings. `upload` is the one about to be written here. */
 async function makeMark(tx: Tx, spool: Spool, upload: string | null): Promise<{ mark: string } | { held: string }> {
-  await tx.rows(`select pg_advisory_xact_lock(hashtextextended('mark of the spool', 0))`);
+  await lockNamed(tx, 'mark of the spool');
   const known = await tx.row<{ mark: string }>(`select convert_from(value, 'utf8') as mark from facts where name = 'spool'`);
   if (known && (await spool.marked(known.mark))) return known; // created a moment ago
   if (known && (await inUse(tx, upload))) return { held: known.mark };

@@ -1,6 +1,7 @@
 import type { Actor } from '../../api/contract/actor.ts';
 import { ApiError, forbidden, notFound } from '../../api/contract/errors.ts';
 import { audit } from '../access/audit.ts';
+import { lockNamed } from '../postgres/locks.ts';
 import type { Tx } from '../postgres/orm.ts';
 import type { AuthorRow } from '../tenants/authors.ts';
 import { editable, lookupId, visible } from '../tenants/visibility.ts';
@@ -77,7 +78,7 @@ export async function remove(tx: Tx, actor: Actor, id: string): Promise<{ id: st
  * refused requests count too. Throws `delete_rate_exceeded` with the seconds until the oldest request leaves the window.
  */
 export async function countDelete(tx: Tx, subject: string, perMinute: number): Promise<void> {
-  await tx.rows('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`deletions ${subject}`]);
+  await lockNamed(tx, `deletions ${subject}`);
   await tx.rows(`delete from deletions d where d.subject = ?::uuid and d.at <= clock_timestamp() - interval '1 minute'`, [subject]);
   const row = await tx.row<{ count: number; wait: number | null }>(
     `select count(*)::int as count, ceil(extract(epoch from min(d.at) + interval '1 minute' - clock_timestamp()))::int as wait

@@ -1,10 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type Actor, requireOwner } from '../../api/contract/actor.ts';
-import { notFound } from '../../api/contract/errors.ts';
+import { ApiError, notFound } from '../../api/contract/errors.ts';
+import { LIMITS } from '../../api/contract/limits.ts';
 import type { WebhookEvent } from '../../api/contract/webhook.ts';
 import { audit } from '../access/audit.ts';
 import { Delivery, Webhook } from '../postgres/entities/outbox.ts';
 import { now } from '../postgres/expressions.ts';
+import { lockNamed } from '../postgres/locks.ts';
 import type { Tx } from '../postgres/orm.ts';
 import type { Vault } from '../secrets/vault.ts';
 import { lookupId } from '../tenants/visibility.ts';
@@ -46,7 +48,7 @@ async function existing(tx: Tx, actor: Actor, id: string) {
   return webhook;
 }
 
-/** Creates a webhook. Its secret signs every delivery; it is returned once and stored encrypted. */
+/** Creates a webhook. Its secret signs every delivery; it is returned once and stored encrypted. Throws `too_many_webhooks`. */
 export async function createWebhook(
   tx: Tx,
   vault: Vault,
@@ -54,6 +56,8 @@ export async function createWebhook(
   { url, events = null }: { url: string; events?: readonly WebhookEvent[] | null },
 ): Promise<WebhookRow & Secret> {
   requireOwner(actor);
+  await lockNamed(tx, `webhooks ${actor.workspaceId}`);
+  if ((await tx.em.count(Webhook, { workspaceId: actor.workspaceId })) >= LIMITS.WEBHOOKS) throw new ApiError('too_many_webhooks');
   const id = randomUUID();
   const { secret, sealed: secretSealed } = await newSecret(vault, actor, id);
   const webhook = tx.em.create(Webhook, { id, workspaceId: actor.workspaceId, url, secretSealed, events: events && [...events] });

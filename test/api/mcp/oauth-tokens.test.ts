@@ -1,5 +1,6 @@
 import t from 'tap';
 import { forgetClients } from '../../../db/access/oauth-clients.ts';
+import { refresh } from '../../../db/access/tokens.ts';
 import { visit } from '../../support/console.ts';
 import { BACK, oauthBench, REFUSED } from '../../support/oauth.ts';
 
@@ -114,4 +115,32 @@ t.test('forgetClients() removes clients that were never authorized, and keeps th
   await forgetClients(api.db);
   const left = (await sql('select id from oauth_clients')).map(({ id }) => id);
   t.ok(left.includes(used.clientId) && left.includes(fresh) && !left.includes(stale));
+});
+
+t.test('a grant that is revoked while its refresh token is exchanged ends with its new tokens', async (t) => {
+  const session = await visit(api, { key: (await api.world.key(person)).key });
+  for (const way of ['by its client', 'by its owner']) {
+    const { clientId, redeem } = await connected();
+    const { json: tokens } = await redeem();
+    let revoking: Promise<{ status: number }>;
+    const fresh = await api.db.acrossTenants(async (tx) => {
+      const made = await refresh(tx, tokens.refresh_token, clientId, null);
+      const [{ family }] = (await tx.rows('select family from oauth_tokens where client_id = ? limit 1', [clientId])) as [
+        { family: string },
+      ];
+      revoking =
+        way === 'by its client'
+          ? form('/oauth/revoke', { token: tokens.refresh_token, client_id: clientId })
+          : session.ask('DELETE', `/grants/${family}`);
+      await pause(); // it waits for this transaction
+      return made!;
+    });
+    t.match((await revoking!).status, /^20[04]$/, way);
+    t.match(
+      await form('/oauth/token', { grant_type: 'refresh_token', client_id: clientId, refresh_token: fresh.refreshToken }),
+      REFUSED,
+      way,
+    );
+    t.strictSame(await sql('select 1 from oauth_tokens where client_id = ? and revoked_at is null', [clientId]), [], way);
+  }
 });

@@ -141,3 +141,15 @@ t.test('a new secret signs at once, and the previous one for another day', async
   t.throws(() => verified(made.secret));
   await ask('DELETE', `/${made.id}`);
 });
+
+t.test('a workspace has at most 50 webhooks, also if they are created at the same time', async (t) => {
+  const crowd = await world.key(await world.member(await world.workspace(), { role: 'owner' }));
+  const answers = await Promise.all(Array.from({ length: 55 }, () => ask('POST', '', { url }, crowd.key)));
+  const refused = answers.filter(({ status }) => status !== 201);
+  t.equal(refused.length, 5);
+  for (const answer of refused) t.match(answer, { status: 422, json: { code: 'too_many_webhooks' } });
+  const { json } = await ask('GET', '', undefined, crowd.key);
+  t.equal(json.total, 50);
+  t.equal((await ask('DELETE', `/${json.items[0].id}`, undefined, crowd.key)).status, 204);
+  t.equal((await ask('POST', '', { url }, crowd.key)).status, 201, 'after one was deleted');
+});

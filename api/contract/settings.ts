@@ -31,6 +31,8 @@ const databaseUrl = flagless.refine(
   'must have the form postgres://USER:PASSWORD@HOST:5432/DATABASE; in user and password write %40 for @, %2F for /, %23 for #, %25 for %',
 );
 
+const SECRET = { secret: true }; // never shown
+
 /** The operator's settings, from environment variables or an `.env` file. All have working defaults. */
 const VARIABLES = {
   LONGHAND_HOME: flagless
@@ -51,7 +53,8 @@ const VARIABLES = {
     .optional()
     .describe(
       'Master key: 32 bytes in base64; several keys comma-separated, newest first. Default: `$LONGHAND_HOME/master.key`, created at the first start',
-    ),
+    )
+    .meta(SECRET),
   LONGHAND_MASTER_KEY_FILE: flagless.optional().describe('File with the master key, in the same format'),
   LONGHAND_MODEL: flagless.default('whisper-base').describe('ASR model: any name listed by `scripts/longhand models list`'),
   LONGHAND_MODELS: routing
@@ -78,7 +81,7 @@ const VARIABLES = {
       'Base URL of an OpenAI-compatible language model for reports, titles and summaries. Without it they are extractive: sentences quoted from the transcript',
     ),
   LLM_MODEL: flagless.optional().describe('Name of the language model'),
-  LLM_API_KEY: flagless.optional().describe('API key for `LLM_BASE_URL`'),
+  LLM_API_KEY: flagless.optional().describe('API key for `LLM_BASE_URL`').meta(SECRET),
   LLM_CONTEXT: whole(1024).optional().describe('Context length of the language model in tokens, if the endpoint does not report it'),
   LONGHAND_TRUST_PROXY: flagless
     .optional()
@@ -103,7 +106,7 @@ const VARIABLES = {
     .describe('`allow` permits webhooks to loopback and private networks'),
   OIDC_ISSUER: flagless.optional().describe('Issuer URL of the OpenID Connect provider for console sign-in'),
   OIDC_CLIENT_ID: flagless.optional().describe('Client id at the OpenID Connect provider'),
-  OIDC_CLIENT_SECRET: flagless.optional().describe('Client secret at the OpenID Connect provider'),
+  OIDC_CLIENT_SECRET: flagless.optional().describe('Client secret at the OpenID Connect provider').meta(SECRET),
   OIDC_UNVERIFIED_EMAIL: z
     .enum(['refuse', 'trust_and_risk_impersonation'])
     .default('refuse')
@@ -124,9 +127,13 @@ const VARIABLES = {
   LONGHAND_METRICS_TOKEN: flagless
     .refine((text) => /^[!-~]{16,}$/.test(text), 'must be at least 16 printable ASCII characters, as from openssl rand -hex 32')
     .optional()
-    .describe('Bearer token required to read `/metrics`; mandatory for `LONGHAND_METRICS=public`'),
+    .describe('Bearer token required to read `/metrics`; mandatory for `LONGHAND_METRICS=public`')
+    .meta(SECRET),
   LONGHAND_URL: flagless.optional().describe('For `upload`: URL of the service, instead of `--url`'),
-  LONGHAND_KEY: flagless.optional().describe('For `upload`: API key, instead of `--key`, which is visible in the process list'),
+  LONGHAND_KEY: flagless
+    .optional()
+    .describe('For `upload`: API key, instead of `--key`, which is visible in the process list')
+    .meta(SECRET),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
@@ -154,7 +161,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     if (parsed.success) values[name] = parsed.data;
     else
       mistakes.push(
-        `${name}=${JSON.stringify(withoutSecrets(environment[name]!))}: ${parsed.error.issues.map((issue) => issue.message).join(', ')}`,
+        `${name}=${JSON.stringify(withoutSecrets(name, environment[name]!))}: ${parsed.error.issues.map((issue) => issue.message).join(', ')}`,
       );
   }
   if (typeof values.LONGHAND_MODELS === 'string') {
@@ -206,9 +213,13 @@ function isDatabaseUrl(text: string): boolean {
   }
 }
 
-/** Removes user and password from a rejected address, wherever they may end. */
-function withoutSecrets(text: string): string {
-  return text.replace(/^(\w+:\/\/)?.*@/s, '$1[hidden]@').replace(/(password=)[^\s&]+/gi, '$1[hidden]');
+/** The value of a setting, valid or not, as it may be shown: secrets, users and passwords are hidden wherever they may end. */
+export function withoutSecrets(name: string, value: string): string {
+  const schema = (VARIABLES as Record<string, z.ZodType>)[name];
+  if (schema?.meta()?.secret) return value && '[hidden]';
+  const hasUser = name.endsWith('_URL') || /:.*@/s.test(value); // not the sender of messages
+  const address = hasUser ? value.replace(/^(\w+:\/\/)?.*@/s, '$1[hidden]@') : value;
+  return address.replace(/((?:password|token|secret|key)=)[^\s&]+/gi, '$1[hidden]');
 }
 
 /** A setting as documented. */

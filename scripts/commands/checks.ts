@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { byLanguage } from '../../api/contract/routing.ts';
-import { SETTING_NAMES, type Settings } from '../../api/contract/settings.ts';
+import { SETTING_NAMES, type Settings, withoutSecrets } from '../../api/contract/settings.ts';
 import { type Db, openDb } from '../../db/postgres/orm.ts';
 import { pendingMigrations } from '../../db/postgres/pending.ts';
 import { requirePolicies } from '../../db/postgres/policies.ts';
@@ -37,7 +37,6 @@ const CLOCK_SECONDS = 2; // leases use the database's clock; logs and expiring k
 const FREE_BYTES = 10e9; // five of the largest uploads
 const MEMORY_BYTES = 1.9e9; // an engine with one thread, PostgreSQL, API
 const TABLES = 'Undo manual changes in them, or restore the database from a backup.';
-const SECRET = /(KEY|SECRET)$/;
 
 /** Runs every check. A failing check reports what was found and what to do; the others still run. */
 export async function examine(): Promise<{ checks: Check[]; settings: SettingShown[] }> {
@@ -203,10 +202,5 @@ function shown(name: string, settings: Settings): SettingShown {
   const value = limit ? settings.limits[limit as keyof Settings['limits']] : settings[name as keyof Settings];
   const given = settings.given.includes(name);
   const from = !given ? 'default' : FROM_ENVIRONMENT.has(name) ? 'environment' : (ENV_FILE ?? 'environment');
-  const hidden = value !== undefined && !limit && SECRET.test(name);
-  return { setting: name, value: hidden ? '[hidden]' : withoutPassword(String(value ?? '')), from };
-}
-
-function withoutPassword(value: string): string {
-  return value.replace(/^(\w+:\/\/[^:@/]*):[^@/]*@/, '$1:[hidden]@');
+  return { setting: name, value: withoutSecrets(name, String(value ?? '')), from };
 }

@@ -78,6 +78,23 @@ t.test('doctor continues if the database cannot be reached, and says what to do'
   t.ok(named('spool'), 'later checks are run too');
 });
 
+t.test('doctor prints no secret of any setting', async (t) => {
+  const word = 'hidden-word-of-the-test';
+  const secret = ['LONGHAND_MASTER_KEY', 'LLM_API_KEY', 'OIDC_CLIENT_SECRET', 'LONGHAND_METRICS_TOKEN', 'LONGHAND_KEY'];
+  const given = {
+    ...Object.fromEntries(secret.map((name) => [name, word])),
+    DATABASE_URL: `${nowhere}?password=${word}`,
+    SMTP_URL: `smtp://longhand:${word}@127.0.0.1`,
+    LLM_BASE_URL: `http://longhand:${word}@127.0.0.1/v1`,
+    LONGHAND_MODEL: 'none', // no models are opened
+  };
+  for (const args of [['doctor'], ['doctor', '--json']]) {
+    const { stdout, stderr } = await longhandHere(args, { ...env, ...given });
+    t.notMatch(stdout + stderr, word);
+    for (const name of Object.keys(given)) t.match(stdout, name);
+  }
+});
+
 t.test('up and api refuse a port that another Longhand uses', async (t) => {
   const { url } = await testApi(t);
   const { port } = new URL(url);

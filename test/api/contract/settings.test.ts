@@ -1,5 +1,5 @@
 import t from 'tap';
-import { readSettings } from '../../../api/contract/settings.ts';
+import { readSettings, SETTING_NAMES, withoutSecrets } from '../../../api/contract/settings.ts';
 
 /** The only error reported for an environment, or 'accepted'. */
 function errorOf(environment: Record<string, string>): string {
@@ -61,5 +61,33 @@ t.test('readSettings() reports all errors together, with the nearest name for an
       'LONGHAND_LIMIT_UPLOADS_PER_KEY="1000000": must be a whole number from 1 to n; it can be lowered, not raised',
       'LONGHAND_MODLE is not a setting; did you mean LONGHAND_MODEL?',
     ].join('\n  '),
+  );
+});
+
+t.test('withoutSecrets() hides every setting that is a secret, and the credentials in addresses', async (t) => {
+  const secrets = ['LLM_API_KEY', 'LONGHAND_KEY', 'LONGHAND_MASTER_KEY', 'LONGHAND_METRICS_TOKEN', 'OIDC_CLIENT_SECRET'];
+  const hidden = SETTING_NAMES.filter((name) => withoutSecrets(name, 'hidden-word') !== 'hidden-word');
+  t.strictSame(hidden.sort(), secrets);
+  const named = SETTING_NAMES.filter((name) => /KEY|SECRET|TOKEN|PASSWORD/.test(name) && !name.endsWith('_FILE'));
+  t.strictSame(
+    named.filter((name) => !hidden.includes(name)),
+    ['LONGHAND_LIMIT_UPLOADS_PER_KEY'],
+    'a secret whose name says so is marked',
+  );
+  t.equal(withoutSecrets('LLM_API_KEY', ''), '', 'one that is not set');
+  for (const [name, value, wanted] of [
+    ['DATABASE_URL', 'postgres://user:hidden-word@db/longhand', 'postgres://[hidden]@db/longhand'],
+    ['DATABASE_URL', 'postgres:///longhand?host=/run&password=hidden-word&x=1', 'postgres:///longhand?host=/run&password=[hidden]&x=1'],
+    ['DATABASE_URL', 'hidden-word@db', '[hidden]@db'],
+    ['SMTP_URL', 'smtps://longhand@example.com:hidden-word@mail.example', 'smtps://[hidden]@mail.example'],
+    ['S3_ENDPOINT', 'https://user:hidden-word@s3.example', 'https://[hidden]@s3.example'],
+    ['LLM_BASE_URL', 'https://llm.example/v1?api-key=hidden-word', 'https://llm.example/v1?api-key=[hidden]'],
+    ['MAIL_FROM', 'Longhand <longhand@example.com>', 'Longhand <longhand@example.com>'],
+    ['LONGHAND_PUBLIC_URL', 'https://longhand.example', 'https://longhand.example'],
+  ] as const)
+    t.equal(withoutSecrets(name, value), wanted);
+  t.equal(
+    errorOf({ LONGHAND_METRICS_TOKEN: 'hidden-word' }),
+    'LONGHAND_METRICS_TOKEN="[hidden]": must be at least 16 printable ASCII characters, as from openssl rand -hex 32',
   );
 });

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname } from 'node:path';
 import { CATALOGUE, type Listed, listed } from './catalogue.ts';
+import { checkFile } from './derived.ts';
 import { type Check, checkSchema } from './descriptor.ts';
 import { listModels, type Model } from './store.ts';
 
@@ -20,15 +21,15 @@ const OTHERS_BYTES = 0.7 * 2 ** 30; // the process without its threads, ffmpeg, 
 
 /** Stores a self-check elsewhere if the model's folder is not writable, as for the shipped model. */
 export function keepCheck(name: string, home: string, check: Check): void {
-  const folder = join(home, 'models', '.checks');
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, `${name}.json`), `${JSON.stringify(check, null, 2)}\n`);
+  const file = checkFile(name, home);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, `${JSON.stringify(check, null, 2)}\n`);
 }
 
 /** A model's latest self-check, from this machine or its import. */
 export function checkOf({ name, descriptor }: Model, home: string): Check | undefined {
   try {
-    return checkSchema.parse(JSON.parse(readFileSync(join(home, 'models', '.checks', `${name}.json`), 'utf8')));
+    return checkSchema.parse(JSON.parse(readFileSync(checkFile(name, home), 'utf8')));
   } catch {
     return descriptor?.check;
   }

@@ -6,6 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { requantise } from './build/graph/requantise.ts';
 import { bestInstalled } from './choose.ts';
 import { hasByteDotProduct } from './cpu.ts';
+import { conversionsFolder } from './derived.ts';
 import { DESCRIPTOR, type Descriptor, readDescriptor, writeDescriptor } from './descriptor.ts';
 import { PARTIAL } from './install.ts';
 import { removeUnfinished } from './kept.ts';
@@ -29,7 +30,7 @@ export async function fittingModel(wanted: string, home: string, dotProduct: boo
     throw new Error(`Cannot recognise speech with ${name}: it requires ${model.kind}; "longhand models list" shows the others`);
   if (dotProduct || model.variant !== 'int8' || !isOurs(model.descriptor)) return model;
   const source = `${model.source}; without saturation, from ${model.files.map((file) => file.sha256.slice(0, 8)).join('-')}`;
-  const folder = join(home, 'models', '.7bit', name, createHash('sha256').update(source).digest('hex').slice(0, 16));
+  const folder = join(conversionsFolder(name, home), createHash('sha256').update(source).digest('hex').slice(0, 16));
   if (!isModel(folder)) await convert(model, folder, source);
   return { ...model, ...manifestOf(folder), folder };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { removeDerived } from './derived.ts';
 import { manifestOf } from './manifest.ts';
 import type { Model } from './store.ts';
 
@@ -15,6 +16,7 @@ export async function install(name: string, home: string, make: (partial: string
   try {
     await mkdir(partial, { recursive: true });
     await make(partial);
+    await removeDerived(name, home); // of a predecessor that was deleted by hand or by an earlier version
     await rename(partial, folder).catch((cause) => {
       throw new Error(`Cannot import the model: another import has taken the name ${name} meanwhile; choose another with --name`, {
         cause,

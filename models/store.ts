@@ -1,6 +1,7 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { VARIANTS, type Variant } from './build/graph/graph.ts';
+import { removeDerived } from './derived.ts';
 import { type Manifest, manifestOf, SHIPPED, SHIPPED_FOLDER } from './manifest.ts';
 import { verify } from './verify.ts';
 
@@ -55,11 +56,12 @@ export async function verifyModel(name: string, home: string, signal?: AbortSign
   return verify(model.folder, model, signal);
 }
 
-/** Deletes an imported model, including one that only an earlier version could open. Throws for a shipped one. */
+/** Deletes an imported model, including one that only an earlier version could open, and its figures. Throws for a shipped one. */
 export async function removeModel(name: string, home: string): Promise<void> {
   if ((SHIPPED as readonly string[]).includes(name))
     throw new Error(`Cannot remove the model ${name}: it is part of the project; only imported models can be removed`);
   await rm((await importedFolder(name, home)) ?? (await findModel(name, home)).folder, { recursive: true });
+  await removeDerived(name, home);
 }
 
 /** The folder of an imported model, whether or not it can be opened; null if there is none. */

@@ -1,9 +1,11 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import t from 'tap';
 import { decodeGraph } from '../../models/build/graph/onnx.ts';
 import { build } from '../../models/build/whisper/build.ts';
+import { checkOf, keepCheck } from '../../models/choose.ts';
+import type { Check } from '../../models/descriptor.ts';
 import { fittingModel } from '../../models/fit.ts';
 import { importModel } from '../../models/importing.ts';
 import { checkNew, findModel, listModels, type Model, removeModel, verifyModel } from '../../models/store.ts';
@@ -74,6 +76,41 @@ t.test('removeModel() deletes imported models only', async (t) => {
   await t.rejects(removeModel('whisper-base', home), /part of the project/);
 });
 
+t.test(
+  'removeModel() and importModel() delete the figures and conversions of a model, so that its successor does not get them',
+  async (t) => {
+    const home = t.testdir();
+    const figures: Check = {
+      at: '2026-01-01T00:00:00.000Z',
+      machine: 'a test',
+      rates: [],
+      invented: 0,
+      coverage: 1,
+      rtfx: 9,
+      threadBytes: 1,
+    };
+    const imported = () => importModel(checkpoint, { name: 'tiny', variant: 'int8', home });
+    const measured = async () => {
+      keepCheck('tiny', home, figures);
+      await fittingModel('tiny', home, false);
+      t.equal(checkOf(await findModel('tiny', home), home)?.rtfx, 9);
+    };
+    const none = (when: string) => {
+      for (const folder of ['.checks', '.7bit']) t.strictSame(readdirSync(join(home, 'models', folder)), [], `${folder} ${when}`);
+    };
+    await imported();
+    await measured();
+    await removeModel('tiny', home);
+    none('after the removal');
+    await imported();
+    await measured();
+    rmSync(join(home, 'models', 'tiny'), { recursive: true }); // by hand
+    await imported();
+    none('after the import');
+    t.equal(checkOf(await findModel('tiny', home), home), undefined);
+  },
+);
+
 t.test('removeModel() deletes a model that only an earlier version could open, and every other command reports it', async (t) => {
   const folder = join(home, 'models', 'earlier');
   mkdirSync(folder);
@@ -103,7 +140,9 @@ t.test('fittingModel() returns the same model to concurrent callers, built from 
   for (const shape of [SHAPES.plain!, SHAPES.other!]) {
     const original = join(home, `checkpoint-${before.length}`);
     writeCheckpoint(original, shape, 'F16');
-    await importModel(original, { name: 'tiny', variant: 'int8', home });
+    const { folder: imported } = await importModel(original, { name: basename(original), variant: 'int8', home });
+    rmSync(join(home, 'models', 'tiny'), { recursive: true, force: true });
+    renameSync(imported, join(home, 'models', 'tiny')); // by hand
     const all = await Promise.all(Array.from({ length: 4 }, () => fittingModel('tiny', home, false)));
     const [{ folder }] = all as [Model, ...Model[]];
     t.equal(new Set(all.map(({ createdAt }) => createdAt)).size, 1);
@@ -111,7 +150,6 @@ t.test('fittingModel() returns the same model to concurrent callers, built from 
     t.strictSame(readdirSync(join(home, 'models', '.7bit', 'tiny')), [basename(folder)], 'and no conversion of an earlier original');
     t.strictSame(await verify(folder), []);
     before.push(folder);
-    await removeModel('tiny', home);
   }
 });
 

@@ -1,7 +1,7 @@
-import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { copyFileSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { PROVIDERS, runtimeVersion } from '../../engine/runtime/gpu.ts';
-import { link, prepare } from './place.ts';
+import { checkSource, PLACES, type Places, replace } from './place.ts';
 import { download, findWheel, fitsRequirement, unpack } from './wheel.ts';
 
 const PROJECT = 'onnxruntime-gpu';
@@ -15,22 +15,27 @@ interface InstallOptions {
   index?: string;
   /** Called with the current step. */
   onStage: (line: string) => void;
+  places?: Places;
 }
 
-/** Installs the CUDA provider of exactly onnxruntime's version, and the CUDA and cuDNN libraries that it requires. Returns the files. */
-export async function install({ from, index, onStage }: InstallOptions): Promise<string[]> {
+/**
+ * Installs the CUDA provider of exactly onnxruntime's version, and the CUDA and cuDNN libraries that it requires. Returns the files. If
+ * that fails, an earlier installation stays. `from` may be the installation itself, to restore its links.
+ */
+export async function install({ from, index, onStage, places = PLACES }: InstallOptions): Promise<string[]> {
   if (process.platform !== 'linux') throw new Error(`Cannot install the CUDA provider on ${process.platform}: it exists for Linux`);
-  const to = prepare();
-  if (from) await fromFolder(from, to);
-  else await fromIndex(to, index, onStage);
-  const files = readdirSync(to);
-  const missing = PROVIDERS.filter((name) => !files.includes(name));
-  if (missing.length)
-    throw new Error(
-      `Cannot install the CUDA provider: found no ${missing.join(' and no ')}; expected those of onnxruntime ${runtimeVersion()}`,
-    );
-  link();
-  return files;
+  if (from) checkSource(from, places);
+  await replace(places, async (to, downloads) => {
+    if (from) await fromFolder(from, to);
+    else await fromIndex(to, downloads, index, onStage);
+    const files = readdirSync(to);
+    const missing = PROVIDERS.filter((name) => !files.includes(name));
+    if (missing.length)
+      throw new Error(
+        `Cannot install the CUDA provider: ${from ?? 'the wheel'} has no ${missing.join(' and no ')}; expected those of onnxruntime ${runtimeVersion()}`,
+      );
+  });
+  return readdirSync(places.libraries);
 }
 
 /** Copies libraries and unpacks wheels. Rejects providers of another version than onnxruntime's if a wheel's name states it. */
@@ -44,24 +49,19 @@ async function fromFolder(from: string, to: string): Promise<void> {
   }
 }
 
-async function fromIndex(to: string, index: string | undefined, onStage: (line: string) => void): Promise<void> {
-  const folder = mkdtempSync(path.join(path.dirname(to), 'download-'));
-  try {
-    const get = async (project: string, fits: (version: string) => boolean) => {
-      const wheel = await findWheel(project, fits, index);
-      onStage(`${wheel.filename}, ${Math.round(wheel.size / 1e6)} MB`);
-      const file = await download(wheel, folder, () => {});
-      const requirements = await unpack(file, to, wanted);
-      rmSync(file);
-      return requirements;
-    };
-    const named = await get(PROJECT, (version) => version === runtimeVersion());
-    const all = [...named, ...DEEPER.filter((project) => !named.some((requirement) => requirement.startsWith(project)))];
-    for (const requirement of all) {
-      const { project, fits } = fitsRequirement(requirement);
-      await get(project, fits);
-    }
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+async function fromIndex(to: string, downloads: string, index: string | undefined, onStage: (line: string) => void): Promise<void> {
+  const get = async (project: string, fits: (version: string) => boolean) => {
+    const wheel = await findWheel(project, fits, index);
+    onStage(`${wheel.filename}, ${Math.round(wheel.size / 1e6)} MB`);
+    const file = await download(wheel, downloads, () => {});
+    const requirements = await unpack(file, to, wanted);
+    rmSync(file);
+    return requirements;
+  };
+  const named = await get(PROJECT, (version) => version === runtimeVersion());
+  const all = [...named, ...DEEPER.filter((project) => !named.some((requirement) => requirement.startsWith(project)))];
+  for (const requirement of all) {
+    const { project, fits } = fitsRequirement(requirement);
+    await get(project, fits);
   }
 }

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
-import { createWriteStream, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { createWriteStream, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { ZipFile } from 'yazl';
-import { checkGpu, chooseDevice, explain } from '../../engine/runtime/gpu.ts';
+import { checkGpu, chooseDevice, explain, PROVIDERS } from '../../engine/runtime/gpu.ts';
+import { install } from '../../scripts/gpu/install.ts';
 import { download, findWheel, fitsRequirement, requirementsOf, unpack } from '../../scripts/gpu/wheel.ts';
 
 /** An entry of the package index. */
@@ -69,6 +70,63 @@ t.test('findWheel() selects the required version for this processor, and downloa
     findWheel('x', () => true, 'http://127.0.0.1:1/simple'),
     /gpu install --from FOLDER/,
   );
+});
+
+/** A folder with an installation, and its content. */
+async function installed(t: Test, version: string) {
+  const providers = (text: string) => Object.fromEntries(PROVIDERS.map((name) => [name, text]));
+  const root = t.testdir({ first: { ...providers(version), 'libcublas.so.13': 'cublas' }, next: providers('next'), runtime: {} });
+  const places = { libraries: join(root, '.gpu', 'lib'), runtime: join(root, 'runtime') };
+  const from = (folder: string) => install({ from: folder, places, onStage: () => {} });
+  await from(join(root, 'first'));
+  const content = () => [...new Set(PROVIDERS.map((name) => readFileSync(join(places.runtime, name), 'utf8')))].join();
+  return { root, places, from, content };
+}
+
+t.test('install() leaves the installation as it was if it cannot replace it, and removes what it has written', async (t) => {
+  const { root, places, from, content } = await installed(t, 'first');
+  const [incomplete, other] = [join(root, 'incomplete'), join(root, 'other')];
+  for (const folder of [incomplete, other]) mkdirSync(folder);
+  writeFileSync(join(incomplete, PROVIDERS[0]!), 'half');
+  await wheel(other, 'onnxruntime_gpu-0.1.0-cp311-cp311-manylinux_2_28_x86_64.whl');
+  const offline = () => install({ index: 'http://127.0.0.1:1/simple', places, onStage: () => {} });
+  for (const [attempt, message] of [
+    [() => from(incomplete), /incomplete has no libonnxruntime_providers_cuda\.so; expected those of onnxruntime \d/],
+    [() => from(other), /Cannot use onnxruntime_gpu-0\.1\.0/],
+    [() => from(join(root, 'nowhere')), /ENOENT/],
+    [offline, /gpu install --from FOLDER/],
+  ] as const) {
+    await t.rejects(attempt(), message);
+    t.equal(content(), 'first');
+    t.strictSame(readdirSync(join(root, '.gpu')), ['lib']);
+  }
+  t.strictSame((await from(join(root, 'next'))).sort(), [...PROVIDERS].sort(), 'none of the files replaced');
+  t.equal(content(), 'next');
+  t.strictSame(readdirSync(join(root, '.gpu')), ['lib']);
+});
+
+t.test('install() from the installation itself keeps it, and refuses a temporary folder, which it would remove', async (t) => {
+  const { root, places, from, content } = await installed(t, 'first');
+  await from(places.libraries);
+  t.equal(content(), 'first');
+  t.equal(readFileSync(join(places.libraries, 'libcublas.so.13'), 'utf8'), 'cublas');
+  const left = join(root, '.gpu', 'download-x');
+  mkdirSync(left);
+  await t.rejects(from(left), /download-x: it is a temporary folder of "gpu install"; move it elsewhere/);
+  t.equal(content(), 'first');
+  t.ok(statSync(left).isDirectory());
+});
+
+t.test('install() removes the downloads of killed installations, and spares those of running ones', async (t) => {
+  const { root, from } = await installed(t, 'first');
+  const running = `install-${process.ppid}-abcdef`;
+  const own = `install-${process.pid}-abcdef`; // of an earlier process with this id, as in a container
+  for (const name of ['download-abcdef', 'install-99999999-abcdef', own, running]) {
+    mkdirSync(join(root, '.gpu', name));
+    writeFileSync(join(root, '.gpu', name, 'x.whl'), 'part');
+  }
+  await from(join(root, 'next'));
+  t.strictSame(readdirSync(join(root, '.gpu')), [running, 'lib']);
 });
 
 t.test('requirementsOf() and fitsRequirement() read the requirements of a wheel', async (t) => {

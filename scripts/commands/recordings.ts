@@ -16,28 +16,50 @@ export interface Wanted {
   minAge?: number;
   /** Where files go when they are sent; it may lie inside a folder that is looked through. */
   doneDir?: string;
+  /** Called for each folder inside one that was named which cannot be read; the others are looked through. */
+  onUnreadable?: (folder: string, error: Error) => void;
+  /** Lists a folder. */
+  list?: (folder: string) => Promise<Dirent[]>;
 }
 
+const RECOVERED = 'lost+found'; // in the root of a file system, only for root
+
 /** The files named, and in folders every file with an extension that the service takes, but those that are too young. Throws when a name is not there. */
-export async function findRecordings(names: readonly string[], { minAge = 0, doneDir }: Wanted = {}): Promise<Recording[]> {
+export async function findRecordings(names: readonly string[], wanted: Wanted = {}): Promise<Recording[]> {
+  const { minAge = 0, doneDir } = wanted;
   const found: Recording[] = [];
-  const done = doneDir && `${path.resolve(doneDir)}${path.sep}`;
   for (const name of names) {
     if (!(await stat(name)).isDirectory()) {
       found.push({ file: name, name: path.basename(name) });
       continue;
     }
-    const entries = await readdir(name, { recursive: true, withFileTypes: true });
+    const entries = await entriesIn(name, wanted);
     const accepted = entries.filter((entry) => EXTENSIONS.has(path.extname(entry.name).slice(1).toLowerCase()));
     const files = await Promise.all(
       accepted.map(async (entry) => ((await isFile(entry)) ? [path.join(entry.parentPath, entry.name)] : [])),
     );
-    const inside = files.flat().filter((file) => !done || !path.resolve(file).startsWith(done));
-    found.push(...inside.sort().map((file) => ({ file, name: path.relative(name, file) })));
+    const inside = files.flat().sort();
+    found.push(...inside.map((file) => ({ file, name: path.relative(name, file) })));
   }
   if (!found.length && !minAge && !doneDir) throw new Error(`Found no recordings to upload in ${names.join(', ')}`);
   const old = await Promise.all(found.map(async ({ file }) => !minAge || (await ageOf(file)) >= minAge));
   return found.filter((_, index) => old[index]);
+}
+
+/** The files in a folder and in those below it, apart from `doneDir`. Throws if the folder itself cannot be read. */
+async function entriesIn(folder: string, wanted: Wanted, isNamed = true): Promise<Dirent[]> {
+  const { doneDir, list = (at) => readdir(at, { withFileTypes: true }), onUnreadable } = wanted;
+  if (doneDir && `${path.resolve(folder)}${path.sep}`.startsWith(`${path.resolve(doneDir)}${path.sep}`)) return [];
+  const entries = await list(folder).catch((error: NodeJS.ErrnoException) => {
+    if (isNamed) throw error;
+    const gone = error.code === 'ENOENT' || error.code === 'ENOTDIR'; // meanwhile
+    if (!gone && path.basename(folder) !== RECOVERED) onUnreadable?.(folder, error);
+    return [];
+  });
+  const found: Dirent[] = [];
+  for (const entry of entries)
+    found.push(...(entry.isDirectory() ? await entriesIn(path.join(folder, entry.name), wanted, false) : [entry]));
+  return found;
 }
 
 /** Seconds since a file last changed; -1 when it is gone. */

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { loadSettings } from './environment.ts';
 import { positive } from './numbers.ts';
+import { reason } from './sentence.ts';
 import type { UploadOptions } from './uploading.ts';
 
 /** `upload`: a client of a running service. */
@@ -30,7 +31,11 @@ export function addUpload(program: Command): void {
       if (!ASCII.test(key)) command.error(`error: --key: ${WANTED}`); // without the key: it is a secret
       const options: UploadOptions = { ...given, key, url: given.url ?? settings?.LONGHAND_URL ?? 'http://127.0.0.1:8080' };
       const [{ findRecordings }, { uploadFiles }] = await Promise.all([import('./recordings.ts'), import('./uploading.ts')]);
-      const recordings = await findRecordings(files, options);
+      const onUnreadable = (folder: string, error: Error) => {
+        process.stderr.write(`Skipped ${folder}: ${reason(error)}; let this account read it, or name the other folders\n`);
+        process.exitCode = 1; // there may be recordings in it
+      };
+      const recordings = await findRecordings(files, { ...options, onUnreadable });
       if (options.externalId !== undefined && recordings.length > 1) command.error('error: --external-id is for one file');
       await uploadFiles(recordings, options);
     });

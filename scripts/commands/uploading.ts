@@ -38,6 +38,7 @@ interface Row {
 }
 
 const SENT_BEFORE = 'sent before';
+const REFUSED_BEFORE = 'refused before'; // followed by the reason
 const GOOD = new Set<string>(['queued', 'processing', 'completed', SENT_BEFORE]);
 /** Refusals that lie in the file: the next run does not send it again. */
 const FILE_FAULTS = new Set(['unsupported_file_format', 'file_too_small', 'file_size_limit_exceeded', 'filename_required']);
@@ -53,10 +54,17 @@ export async function uploadFiles(recordings: readonly Recording[], options: Upl
   for (const row of options.wait ? rows : [])
     if (row.id) await awaitOne(client, row, row.id, options.json ? 'json' : rows.length === 1 ? 'text' : null);
   if (!options.wait && options.json) for (const row of rows) process.stdout.write(`${JSON.stringify(row)}\n`);
-  const news = options.wait || rows.length === 1 ? rows : rows.filter(({ status }) => status !== SENT_BEFORE); // a folder is looked at again and again
+  const [sent, refused] = [rows.filter(({ status }) => status === SENT_BEFORE), rows.filter(wasRefused)];
+  const all = options.wait || rows.length === 1;
+  const news = all ? rows : rows.filter((row) => !sent.includes(row) && !refused.includes(row)); // a folder is looked at again and again
   if (!options.json && news.length && (rows.length > 1 || !options.wait)) print(news, false);
-  if (news.length < rows.length) process.stderr.write(`${rows.length - news.length} uploaded before; --again uploads them anyway\n`);
-  if (rows.some((row) => !GOOD.has(row.status))) process.exitCode = 1;
+  if (sent.length && !all) process.stderr.write(`${sent.length} uploaded before; --again uploads them anyway\n`);
+  if (refused.length) process.stderr.write(`${refused.length} refused before because of the file itself; --again tries them again\n`);
+  if (rows.some((row) => !GOOD.has(row.status) && !wasRefused(row))) process.exitCode = 1;
+}
+
+function wasRefused({ status }: Row): boolean {
+  return status.startsWith(REFUSED_BEFORE);
 }
 
 async function uploadOne(client: Client, ledger: Ledger, recording: Recording, options: UploadOptions): Promise<Row> {
@@ -87,7 +95,7 @@ async function once(
   const sha256 = await ledger.hash(path.resolve(file), found);
   const before = options.again ? null : ledger.find(client.service, sha256);
   if (before?.state === 'sent') return { file, id: before.id, status: SENT_BEFORE };
-  if (before?.state === 'refused') return { file, id: null, status: `refused before: ${before.reason}` };
+  if (before?.state === 'refused') return { file, id: null, status: `${REFUSED_BEFORE}: ${before.reason}` };
   const entry: Entry = {
     ...{ state: 'sending', sha256, service: client.service, key: options.again ? randomUUID() : `upload-${sha256}` },
     ...{ at: before?.at ?? new Date().toISOString(), id: null, file: path.resolve(file), stamp: found.stamp },

@@ -1,13 +1,17 @@
 import { once } from 'node:events';
-import { existsSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { findRecordings } from '../../scripts/commands/recordings.ts';
 import { longhandHere } from '../support/here.ts';
-import { LONGHAND, start } from '../support/processes.ts';
+import { finish, LONGHAND, start } from '../support/processes.ts';
+import { findProgram } from '../support/programs.ts';
 
 /** Environment with a ledger for this test file. */
 const longhand = (args: readonly string[], env: Record<string, string> = {}) =>
@@ -204,6 +208,65 @@ t.test('upload does not retry permanent errors, and continues with the next file
   t.equal(seen.length, 2);
   t.match(stderr, /refused with 413 file_size_limit_exceeded: too large/);
   t.match(stdout, /queued/);
+});
+
+t.test('upload counts a file that was refused before like one that was sent before', async (t) => {
+  const tooSmall = refuse(400, {}, { code: 'file_too_small', message: 'too small' });
+  const { seen, url } = await service(t, [tooSmall]);
+  const spool = t.testdir({ 'a.wav': 'refused', 'b.wav': 'taken'.repeat(1000) });
+  const upload = (...args: string[]) => longhand(['upload', ...args, '--url', url, '--key', 'k']);
+  t.match(await upload(spool), { code: 1, stderr: /a\.wav: refused with 400 file_too_small: too small/, stdout: /queued/ });
+  t.match(await upload(spool), {
+    code: 0,
+    stdout: '',
+    stderr: /^1 uploaded before; .*\n1 refused before because of the file itself; --again tries them again\n$/,
+  });
+  const alone = path.join(spool, 'a.wav');
+  t.match(await upload(alone), { code: 0, stdout: /refused before: refused with 400 file_too_small: too small/ });
+  t.match(await upload(alone, '--wait'), { code: 0, stderr: /^1 refused before because of the file itself/ });
+  t.equal(seen.length, 2);
+});
+
+t.test('findRecordings() skips unreadable folders inside the named one, and reports them', async (t) => {
+  const spool = t.testdir({ 'a.wav': '', 'b.txt': '', deep: { 'b.wav': '' }, done: { 'c.wav': '' }, shut: {}, gone: {}, 'lost+found': {} });
+  const codes: Record<string, string> = { shut: 'EACCES', 'lost+found': 'EACCES', gone: 'ENOENT' };
+  const listed: string[] = [];
+  const list = async (folder: string) => {
+    listed.push(path.relative(spool, folder));
+    const code = codes[path.basename(folder)];
+    if (code) throw Object.assign(new Error(`${code}: ${folder}`), { code });
+    return readdir(folder, { withFileTypes: true });
+  };
+  const skipped: string[] = [];
+  const onUnreadable = (at: string) => void skipped.push(path.relative(spool, at));
+  const found = await findRecordings([spool], { list, onUnreadable, doneDir: path.join(spool, 'done') });
+  t.strictSame(
+    found.map(({ name }) => name),
+    ['a.wav', path.join('deep', 'b.wav')],
+  );
+  t.strictSame(skipped, ['shut']);
+  t.notOk(listed.includes('done'), 'sent recordings are not looked through');
+  await t.rejects(findRecordings([path.join(spool, 'shut')], { list }), { code: 'EACCES' }, 'the named folder itself');
+});
+
+const setpriv = process.getuid?.() === 0 ? findProgram('setpriv') : null;
+const noOther = process.getuid?.() === 0 && !setpriv && 'needs setpriv, because root may read every folder';
+t.test('upload sends the rest of a folder in which one is unreadable, and exits with 1', { skip: noOther }, async (t) => {
+  const { seen, url } = await service(t, []);
+  const spool = mkdtempSync(path.join(tmpdir(), 'longhand-upload-')); // where another account may go
+  t.teardown(() => rmSync(spool, { recursive: true }));
+  mkdirSync(path.join(spool, 'shut'));
+  for (const file of ['a.wav', 'shut/b.wav']) writeFileSync(path.join(spool, file), file.repeat(1000));
+  chmodSync(path.join(spool, 'shut'), 0);
+  t.teardown(() => chmodSync(path.join(spool, 'shut'), 0o700));
+  const args = ['upload', spool, '--json', '--ledger', path.join(spool, 'state', 'ledger.jsonl')];
+  const env = { LONGHAND_KEY: 'k', LONGHAND_URL: url };
+  const call: [string, string[]] = setpriv ? [setpriv, ['--bounding-set=-all', '--inh-caps=-all', LONGHAND, ...args]] : [LONGHAND, args];
+  const { code, stdout, stderr } = await finish(...call, env);
+  t.equal(code, 1, stderr);
+  t.match(JSON.parse(stdout), { file: path.join(spool, 'a.wav'), status: 'queued' });
+  t.match(stderr, /^Skipped .*shut: permission denied for this account; let this account read it, or name the other folders$/m);
+  t.equal(seen.length, 1);
 });
 
 t.test('upload --wait prints the other transcripts if one was deleted meanwhile', async (t) => {

@@ -14,6 +14,7 @@ import { provenance } from './provenance.ts';
 import { chart, compare, type Report, table } from './report.ts';
 import { BUSY_HOUR, size } from './sizing.ts';
 import { measureSpeed } from './speed.ts';
+import { checkTarget } from './targets.ts';
 
 export interface BenchOptions {
   /** Length of the measured recordings, minutes. */
@@ -47,10 +48,19 @@ export interface BenchOptions {
   log: (line: string) => void;
 }
 
-/** Benchmarks this machine. Returns the figures and their tables; writes the files in `save` and `chart`. */
-export async function bench(pool: Pool, options: BenchOptions): Promise<{ report: Report; text: string }> {
+interface Benched {
+  report: Report;
+  /** Its tables. */
+  text: string;
+  /** Reasons why files were not written or compared after all; the figures are complete. */
+  problems: string[];
+}
+
+/** Benchmarks this machine, and writes the files in `save` and `chart`. Throws before measuring if these cannot be written. */
+export async function bench(pool: Pool, options: BenchOptions): Promise<Benched> {
+  for (const file of [options.save, options.chart]) if (file) await checkTarget(file);
   const peers = options.peers.flatMap((name) => openPeer(name, pool.threads));
-  const before: Report | null = options.compare ? JSON.parse(await readFile(options.compare, 'utf8')) : null;
+  const before = options.compare ? await readReport(options.compare) : null;
   const folder = await mkdtemp(join(tmpdir(), 'longhand-bench-'));
   const report: Report = {
     ...provenance(),
@@ -97,12 +107,38 @@ export async function bench(pool: Pool, options: BenchOptions): Promise<{ report
       const load = { hoursPerDay: options.load, meanMinutes: options.meanMinutes, busyHour: BUSY_HOUR };
       report.sizing = { load: `${options.load}h/day`, ...size(load, host) };
     }
-    const text = [table(report)];
-    if (before) text.push('', compare(report, before));
-    if (options.save) await writeFile(options.save, `${JSON.stringify(report, null, 2)}\n`);
-    if (options.chart) await writeFile(options.chart, report.models ? speedChart(report.machine, report.models) : chart(report));
-    return { report, text: text.join('\n') };
+    return { report, ...(await results(report, before, options)) };
   } finally {
     await rm(folder, { recursive: true });
   }
+}
+
+/** Reads saved figures. Throws if the file holds something else. */
+async function readReport(file: string): Promise<Report> {
+  const text = await readFile(file, 'utf8');
+  try {
+    const found: Report | null = JSON.parse(text);
+    if (typeof found?.machine === 'string') return found;
+  } catch {}
+  throw new Error(`Cannot compare with ${file}: it has no figures; expected a file that bench --save wrote`);
+}
+
+/** Tables, comparison and files. A failure does not prevent the others. */
+async function results(report: Report, before: Report | null, { save, chart: picture, compare: file }: BenchOptions) {
+  const text = [table(report)];
+  const problems: string[] = [];
+  const attempt = async (what: string, work: () => unknown) => {
+    try {
+      await work();
+    } catch (error) {
+      problems.push(`${what}: ${(error as Error).message}`);
+    }
+  };
+  if (save) await attempt(`Cannot save to ${save}`, () => writeFile(save, `${JSON.stringify(report, null, 2)}\n`));
+  if (before) await attempt(`Cannot compare with ${file}`, () => text.push('', compare(report, before)));
+  if (picture)
+    await attempt(`Cannot save to ${picture}`, () =>
+      writeFile(picture, report.models ? speedChart(report.machine, report.models) : chart(report)),
+    );
+  return { text: text.join('\n'), problems };
 }

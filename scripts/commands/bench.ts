@@ -75,7 +75,7 @@ export function addBench(program: Command): void {
       ]);
       const pool = await openLocalPool(settings);
       try {
-        const { report, text } = await bench(pool, {
+        const { report, text, problems } = await bench(pool, {
           ...options,
           split: options.set,
           accuracy: options.accuracy ?? false,
@@ -87,6 +87,8 @@ export function addBench(program: Command): void {
           log: (line) => void process.stderr.write(`${line}\n`),
         });
         process.stdout.write(json ? `${JSON.stringify(report)}\n` : `${text}\n`);
+        for (const problem of problems) process.stderr.write(`${problem}\n`);
+        if (problems.length) process.exitCode = 1;
       } finally {
         await pool.close();
       }

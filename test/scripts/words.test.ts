@@ -63,6 +63,11 @@ t.test('longhand reports that its output cannot be written, and exits with 1', {
   t.equal(code, 1);
 });
 
+t.test('bench prints the table if it cannot save the figures, and exits with 1', { skip: noFull }, async (t) => {
+  const { code, stdout, stderr } = await longhand(['bench', '--no-speed', '--save', '/dev/full'], quick);
+  t.match([code, stdout, stderr], [1, /1 threads, cpu/, /^Cannot save to \/dev\/full: ENOSPC/m]);
+});
+
 t.test('longhand prints its version, and the required options of a command', async (t) => {
   const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
   t.match(await longhand(['--version'], env), { code: 0, stdout: `${version}\n` });

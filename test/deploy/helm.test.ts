@@ -1,0 +1,121 @@
+import path from 'node:path';
+import t from 'tap';
+import { parseAllDocuments } from 'yaml';
+import { finish } from '../support/processes.ts';
+import { findProgram } from '../support/programs.ts';
+import { COMMANDS, DEPLOY, known } from './shipped.ts';
+
+const helm = findProgram('helm');
+const CHART = path.join(DEPLOY, 'helm', 'longhand');
+
+// biome-ignore lint/suspicious/noExplicitAny: objects of Kubernetes
+type Objects = any[];
+
+/** Objects that the chart renders with these values. */
+async function render(...sets: string[]): Promise<Objects> {
+  const { code, stdout, stderr } = await finish(helm!, ['template', 'here', CHART, ...sets.flatMap((set) => ['--set', set])]);
+  if (code !== 0) throw new Error(stderr);
+  return parseAllDocuments(stdout)
+    .map((document) => document.toJS())
+    .filter(Boolean);
+}
+
+const policyOf = (objects: Objects, part: string) =>
+  objects.find(({ kind, spec }) => kind === 'NetworkPolicy' && spec.podSelector.matchLabels['app.kubernetes.io/component'] === part).spec;
+const podsOf = (objects: Objects) => objects.filter(({ spec }) => spec?.template?.spec?.containers).map(({ spec }) => spec.template);
+
+t.test('Helm chart passes lint and renders', { skip: !helm && 'helm is not installed' }, async (t) => {
+  const lint = await finish(helm!, ['lint', '--strict', CHART]);
+  t.equal(lint.code, 0, lint.stdout + lint.stderr);
+  const objects = await render('courier.secretName=model', 'courier.env.LLM_MODEL=m', 'env.LOG_LEVEL=warn');
+  const kinds = objects.map(({ kind }) => kind);
+  for (const kind of ['Deployment', 'Service', 'Job', 'NetworkPolicy', 'PersistentVolumeClaim']) t.ok(kinds.includes(kind), kind);
+  const pods = podsOf(objects);
+  t.strictSame(pods.map(({ spec }) => spec.containers[0].args[0]).sort(), ['api', 'courier', 'engine', 'migrate']);
+  for (const { spec } of pods) {
+    for (const { args, env } of spec.containers) {
+      t.ok(COMMANDS.includes(args[0]), `it runs ${args[0]}`);
+      for (const { name } of env) t.ok(known(name), name);
+      t.equal(
+        env.some(({ name }: { name: string }) => name === 'LLM_API_KEY'),
+        args[0] === 'courier',
+        `${args[0]}: only the courier has the API key of the language model`,
+      );
+    }
+  }
+});
+
+t.test(
+  'Helm chart gives pods no Kubernetes token, no service variables, no capabilities and a read-only root file system',
+  { skip: !helm && 'helm is not installed' },
+  async (t) => {
+    for (const { spec } of podsOf(await render())) {
+      const [container] = spec.containers;
+      const name = container.args[0];
+      t.equal(spec.automountServiceAccountToken, false, name);
+      t.equal(
+        spec.enableServiceLinks,
+        false,
+        `${name}: the variable LONGHAND_PORT of a service named longhand would be rejected as an unknown setting`,
+      );
+      t.match(container.securityContext, {
+        ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, runAsNonRoot: true },
+        capabilities: { drop: ['ALL'] },
+      });
+    }
+  },
+);
+
+t.test(
+  'Helm chart: network policies allow the engine the database and the courier the internet',
+  { skip: !helm && 'helm is not installed' },
+  async (t) => {
+    const objects = await render('network.database.to[0].ipBlock.cidr=10.1.2.3/32');
+    const ports = (rules: Objects) => rules.map(({ ports }) => ports?.map(({ port }: { port: number }) => port) ?? 'all');
+    const engine = policyOf(objects, 'engine');
+    t.strictSame(engine.policyTypes, ['Ingress', 'Egress']);
+    t.strictSame(engine.ingress, [], 'no inbound connections');
+    t.strictSame(ports(engine.egress), [[53, 53], [5432]]);
+    t.strictSame(engine.egress[1].to, [{ ipBlock: { cidr: '10.1.2.3/32' } }]);
+    t.match(engine.egress[0].to, [{ namespaceSelector: Object }], 'DNS is restricted to the cluster');
+    t.strictSame(ports(policyOf(objects, 'migrate').egress), [[53, 53], [5432]]);
+    const courier = policyOf(objects, 'courier');
+    t.strictSame(courier.ingress, []);
+    const [world, world6] = courier.egress[2].to;
+    t.equal(world.ipBlock.cidr, '0.0.0.0/0');
+    t.equal(world6.ipBlock.cidr, '::/0');
+    for (const inside of ['10.0.0.0/8', '169.254.0.0/16', '192.168.0.0/16']) t.ok(world.ipBlock.except.includes(inside), inside);
+    const api = policyOf(objects, 'api');
+    t.strictSame(ports(api.ingress), [[8080], [9464]]);
+    t.ok(api.ingress[1].from.length, '/metrics is restricted to the monitoring namespace');
+    const selected = podsOf(objects).map(({ metadata }) => metadata.labels['app.kubernetes.io/component']);
+    for (const part of ['api', 'engine', 'courier', 'migrate']) t.ok(selected.includes(part), `the policy of ${part} selects a pod`);
+  },
+);
+
+t.test(
+  'Helm chart: network policies allow engines the object store only if it is configured',
+  { skip: !helm && 'helm is not installed' },
+  async (t) => {
+    await t.rejects(render('media=s3://bucket/x'), /network\.store\.to must name the S3 store/);
+    const objects = await render('media=s3://bucket/x', 'network.store.to[0].ipBlock.cidr=10.9.0.0/16');
+    t.match(policyOf(objects, 'engine').egress[2], { ports: [{ port: 443 }], to: [{ ipBlock: { cidr: '10.9.0.0/16' } }] });
+    t.notOk((await render('network.enabled=false')).some(({ kind }) => kind === 'NetworkPolicy'));
+  },
+);
+
+t.test(
+  'engine.gpu.enabled of the Helm chart gives each engine one GPU and its image',
+  { skip: !helm && 'helm is not installed' },
+  async (t) => {
+    const engines = async (...sets: string[]) =>
+      podsOf(await render(...sets)).find(({ spec }) => spec.containers[0].args[0] === 'engine').spec.containers[0];
+    t.match(await engines('engine.gpu.enabled=true'), {
+      image: 'longhand:1.1.0-gpu',
+      resources: { limits: { 'nvidia.com/gpu': 1, memory: '3Gi' } },
+    });
+    const plain = await engines();
+    t.equal(plain.image, 'longhand:1.1.0');
+    t.notOk('nvidia.com/gpu' in plain.resources.limits);
+  },
+);

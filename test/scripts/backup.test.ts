@@ -24,10 +24,10 @@ const TEXT = 'The rhinoceros signs on Friday.';
 const turns = [{ start: 0, end: 4, speaker: 'speaker_1', text: TEXT }];
 
 /** Runs one step of the guide exactly as printed. */
-async function follow(step: string, env: Record<string, string>): Promise<void> {
+async function follow(step: string, env: Record<string, string>, checkout = ROOT): Promise<void> {
   const script = new RegExp(`<!-- step: ${step} -->\n\`\`\`sh\n([^]*?)\`\`\``).exec(GUIDE)?.[1];
   if (!script) throw new Error(`The guide has no step ${step}`);
-  const { code, stdout, stderr } = await finish('bash', ['-e', '-u', '-c', script], env);
+  const { code, stdout, stderr } = await finish('bash', ['-e', '-u', '-c', script], env, checkout);
   if (code !== 0) throw new Error(`${step} ended with ${code}:\n${stdout}${stderr}`);
 }
 
@@ -106,6 +106,30 @@ t.test('backup: a state folder is saved and restored; without the right master k
   t.notMatch(stdout, /listening/);
 });
 
+t.test('backup: settings that are not set have their defaults, and a spool or a key elsewhere is saved from there', async (t) => {
+  const at = folder(t);
+  const paths = { BACKUP: join(at, 'backup'), SAFE: join(at, 'safe') };
+  const elsewhere = { LONGHAND_MEDIA: join(at, 'elsewhere'), LONGHAND_MASTER_KEY_FILE: join(at, 'key') };
+  for (const name of ['checkout/.longhand/spool', 'restored', 'elsewhere']) mkdirSync(join(at, name), { recursive: true });
+  writeFileSync(join(at, 'checkout/.longhand/master.key'), 'of the state folder');
+  writeFileSync(join(at, 'checkout/.longhand/spool/waits'), 'sealed');
+  writeFileSync(elsewhere.LONGHAND_MASTER_KEY_FILE, 'of another file');
+  writeFileSync(join(elsewhere.LONGHAND_MEDIA, 'waits elsewhere'), 'sealed');
+  await follow('save-home', paths, join(at, 'checkout'));
+  t.equal(readFileSync(join(at, 'safe/master.key'), 'utf8'), 'of the state folder');
+  await follow('restore-home', paths, join(at, 'restored'));
+  t.equal(readFileSync(join(at, 'restored/.longhand/spool/waits'), 'utf8'), 'sealed');
+  t.equal(readFileSync(join(at, 'restored/.longhand/master.key'), 'utf8'), 'of the state folder');
+
+  await follow('save-home', { ...paths, ...elsewhere }, join(at, 'checkout'));
+  t.equal(readFileSync(join(at, 'safe/master.key'), 'utf8'), 'of another file');
+  await follow('save-spool', { ...paths, ...elsewhere });
+  rmSync(elsewhere.LONGHAND_MEDIA, { recursive: true });
+  await follow('restore-spool', { ...paths, ...elsewhere });
+  t.strictSame(readdirSync(elsewhere.LONGHAND_MEDIA), ['waits elsewhere']);
+  for (const missing of ['BACKUP', 'SAFE']) await t.rejects(follow('save-database', { ...paths, [missing]: '' }), `without ${missing}`);
+});
+
 const POSTGRES = distribution();
 
 t.test(
@@ -126,11 +150,11 @@ t.test(
       'create database longhand owner longhand',
     ]);
     const asOwner = (server: string) => `${server.replace('postgres@', 'longhand:x@')}/longhand`;
-    const before = { DATABASE_URL: asOwner(old), LONGHAND_HOME: home, LONGHAND_MEDIA: join(home, 'spool') };
-    mkdirSync(before.LONGHAND_MEDIA, { recursive: true });
+    const before = { DATABASE_URL: asOwner(old), LONGHAND_HOME: home };
+    mkdirSync(join(home, 'spool'), { recursive: true });
     await prepare(before.DATABASE_URL);
     const talk = await createTranscript(before.DATABASE_URL, home);
-    writeFileSync(join(before.LONGHAND_MEDIA, 'waits'), 'sealed');
+    writeFileSync(join(home, 'spool', 'waits'), 'sealed');
     await follow('save-database', { ...paths, ...before, ADMIN_URL: `${old}/longhand` });
     t.notMatch(readFileSync(join(at, 'backup/longhand.dump'), 'latin1'), TEXT);
 

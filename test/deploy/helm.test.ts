@@ -1,9 +1,10 @@
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
-import { parseAllDocuments } from 'yaml';
-import { finish } from '../support/processes.ts';
+import { parse, parseAllDocuments } from 'yaml';
+import { finish, ROOT } from '../support/processes.ts';
 import { findProgram } from '../support/programs.ts';
-import { COMMANDS, DEPLOY, known } from './shipped.ts';
+import { COMMANDS, DEPLOY, known, read } from './shipped.ts';
 
 const helm = findProgram('helm');
 const CHART = path.join(DEPLOY, 'helm', 'longhand');
@@ -114,8 +115,62 @@ t.test(
       image: 'longhand:1.1.0-gpu',
       resources: { limits: { 'nvidia.com/gpu': 1, memory: '3Gi' } },
     });
+    const pushed = ['engine.gpu.enabled=true', 'image.repository=registry/longhand', 'image.tag=2'];
+    t.equal((await engines(...pushed)).image, 'registry/longhand:2-gpu', 'one registry for both images');
+    t.equal((await engines(...pushed, 'engine.gpu.image.repository=gpu', 'engine.gpu.image.tag=3')).image, 'gpu:3');
     const plain = await engines();
     t.equal(plain.image, 'longhand:1.1.0');
     t.notOk('nvidia.com/gpu' in plain.resources.limits);
   },
 );
+
+t.test(
+  'models.enabled of the Helm chart keeps models in a claim that engines share',
+  { skip: !helm && 'helm is not installed' },
+  async (t) => {
+    const claims = (objects: Objects) =>
+      objects.filter(({ kind }) => kind === 'PersistentVolumeClaim').map(({ metadata }) => metadata.name);
+    t.strictSame(claims(await render()), ['here-spool']);
+    const objects = await render('models.enabled=true');
+    t.strictSame(claims(objects).sort(), ['here-models', 'here-spool']);
+    t.strictSame(claims(await render('models.enabled=true', 'models.existingClaim=ours')), ['here-spool']);
+    for (const { spec } of podsOf(objects)) {
+      const [{ args, volumeMounts }] = spec.containers;
+      const mounted = volumeMounts.some(({ mountPath }: { mountPath: string }) => mountPath === '/var/lib/longhand/models');
+      t.equal(mounted, args[0] === 'engine', args[0]);
+    }
+  },
+);
+
+t.test(
+  'models.run of the Helm chart is a job with internet access that has the models and nothing else',
+  { skip: !helm && 'helm is not installed' },
+  async (t) => {
+    await t.rejects(render('models.run=pull small'), /models.run needs models.enabled=true/);
+    const objects = await render('models.enabled=true', 'models.run=pull openai/whisper-small@main');
+    const job = objects.find(({ metadata }) => metadata.name === 'here-models-pull-openai-whisper-small-main').spec.template;
+    t.notOk(job.spec.containers[0].envFrom, 'no keys');
+    t.match(job.spec, {
+      containers: [{ args: ['models', 'pull', 'openai/whisper-small@main'], image: 'longhand:1.1.0' }],
+      volumes: [{ name: 'home' }, { name: 'tmp' }, { name: 'models', persistentVolumeClaim: { claimName: 'here-models' } }],
+    });
+    t.equal(job.spec.volumes.length, 3);
+    const { ingress, egress } = policyOf(objects, 'models');
+    t.strictSame(ingress, []);
+    t.match(egress, [{ ports: [{ port: 53 }, { port: 53 }] }, { to: [{ ipBlock: { cidr: '0.0.0.0/0' } }, { ipBlock: { cidr: '::/0' } }] }]);
+    t.notOk(
+      await render('models.enabled=true').then((all) => all.some(({ metadata }) => /models-/.test(metadata.name))),
+      'none in a release',
+    );
+  },
+);
+
+t.test('the page on deployment builds the images whose names the chart uses', async (t) => {
+  const { image, engine } = parse(read('helm/longhand/values.yaml'));
+  const page = readFileSync(path.join(ROOT, 'docs/deployment.md'), 'utf8');
+  const { appVersion } = parse(read('helm/longhand/Chart.yaml'));
+  t.equal(image.tag, appVersion);
+  for (const command of ['docker build -f scripts/deploy/Dockerfile -t', 'docker push'])
+    t.ok(page.includes(`${command} REGISTRY/longhand:${image.tag}`), command);
+  t.ok(page.includes(`REGISTRY/longhand:${image.tag}-gpu`) && !engine.gpu.image.tag);
+});

@@ -45,10 +45,17 @@ async function ask(at: string) {
   return (await fetch(BASE + at, { headers: { authorization: `Bearer ${KEY}` } })).json();
 }
 
+const UNKNOWN = /Unknown speaker: .*quickbrownfox/i;
+
 /** Code blocks of a guide with this mark after their language. */
 function samples(name: string, mark: string): string[] {
   const { text } = guides().find((guide) => guide.name === name)!;
   return [...text.matchAll(new RegExp(`^\`\`\`${mark}\\n([\\s\\S]*?)\\n\`\`\`$`, 'gm'))].map(([, code]) => code!);
+}
+
+/** The same sample for an upload without diarization. */
+function undiarized(code: string): string {
+  return code.replace('?language=auto', '?language=auto&diarize=false').replace(/\b(js|py|go)-/, 'undiarized-$1-');
 }
 
 /** Runs a sample in the reader's folder until it exits. Returns its output. */
@@ -66,12 +73,14 @@ t.test('the curl guide uploads, waits and reads', async (t) => {
 t.test('the JavaScript guide prints who said what', async (t) => {
   const [code] = samples('javascript', 'js run');
   t.match(await run(process.execPath, 'guide.mjs', code!), /\[\d+\.\d\] speaker_1: .*quickbrownfox/i);
+  t.match(await run(process.execPath, 'guide.mjs', undiarized(code!)), UNKNOWN);
 });
 
 const python = findProgram('python3');
 t.test('the Python guide prints who said what', { skip: !python && 'python3 is not installed' }, async (t) => {
   const [code] = samples('python', 'python run');
   t.match(await run(python!, 'guide.py', code!), /completed[\s\S]*speaker_1: .*quickbrownfox/i);
+  t.match(await run(python!, 'guide.py', undiarized(code!)), UNKNOWN);
   const installed = (await finish(python!, ['-c', 'import requests'])).code === 0;
   if (installed) t.match(await run(python!, 'short.py', samples('python', 'python requests')[0]!), /^[\w-]{36} queued/);
 });
@@ -79,7 +88,9 @@ t.test('the Python guide prints who said what', { skip: !python && 'python3 is n
 const go = findProgram('go');
 t.test('the Go guide prints who said what', { skip: !go && 'go is not installed' }, async (t) => {
   Object.assign(env, { CGO_ENABLED: '0', GOFLAGS: '"-gcflags=all=-N -l"' }); // Go's library as scripts/testing.mjs compiled it
-  t.match(await run(go!, 'guide.go', samples('go', 'go run')[0]!, 'run'), /completed[\s\S]*speaker_1: .*quickbrownfox/i);
+  const [code] = samples('go', 'go run');
+  t.match(await run(go!, 'guide.go', code!, 'run'), /completed[\s\S]*speaker_1: .*quickbrownfox/i);
+  t.match(await run(go!, 'guide.go', undiarized(code!), 'run'), UNKNOWN);
 });
 
 const java = findProgram('java');

@@ -95,6 +95,15 @@ t.test('pages name settings that exist, and every setting is in the configuratio
   );
 });
 
+t.test('the configuration explains LONGHAND_MODEL=auto, which other pages recommend', async (t) => {
+  t.match(read('docs/configuration.md'), /^\| `LONGHAND_MODEL` .*`auto`/m);
+});
+
+t.test('README requires the free space below which `doctor` reports a problem', async (t) => {
+  const [, bytes] = /FREE_BYTES = (\d+)e9;/.exec(read('scripts/commands/checks.ts'))!;
+  t.match(read('README.md'), `${bytes} GB free`);
+});
+
 t.test('pages call commands and options that exist', async (t) => {
   const program = openProgram();
   const calls = pages.flatMap(({ file, text }) => {

@@ -55,8 +55,12 @@ const VARIABLES = {
       'Master key: 32 bytes in base64; several keys comma-separated, newest first. Default: `$LONGHAND_HOME/master.key`, created at the first start',
     )
     .meta(SECRET),
-  LONGHAND_MASTER_KEY_FILE: flagless.optional().describe('File with the master key, in the same format'),
-  LONGHAND_MODEL: flagless.default('whisper-base').describe('ASR model: any name listed by `scripts/longhand models list`'),
+  LONGHAND_MASTER_KEY_FILE: flagless.optional().describe('Existing file with the master key, in the same format; it is not created'),
+  LONGHAND_MODEL: flagless
+    .default('whisper-base')
+    .describe(
+      'ASR model: any name listed by `scripts/longhand models list`, or `auto`: the one with the lowest word error rate in English of those checked on this machine (`models check`) that fit into its memory and have an RTFx of at least 4',
+    ),
   LONGHAND_MODELS: routing
     .optional()
     .describe(

@@ -16,11 +16,36 @@ export function trusted(setting: string | undefined): BlockList {
 /** The connection's address; if that is a trusted proxy, the last address in X-Forwarded-For that is not one. */
 export function clientAddress(connection: string, forwarded: string | undefined, proxies: BlockList): string {
   const known = (address: string) => proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
-  let address = connection;
+  let address = unmapped(connection);
   for (const hop of forwarded?.split(',').reverse() ?? []) {
     if (!isIP(address) || !known(address)) return address;
     if (!isIP(hop.trim())) return address;
-    address = hop.trim();
+    address = unmapped(hop.trim());
   }
   return address;
+}
+
+/** The IPv4 address that a socket for both versions reports as IPv6 (::ffff:7f00:1, in any spelling); other addresses unchanged. */
+export function unmapped(address: string): string {
+  if (isIP(address) !== 6) return address;
+  const groups = groupsOf(address);
+  if (groups[5] !== 0xffff || groups.slice(0, 5).some((group) => group !== 0)) return address;
+  return groups
+    .slice(6)
+    .flatMap((group) => [group >> 8, group & 0xff])
+    .join('.');
+}
+
+/** The eight groups of 16 bits of an IPv6 address. */
+export function groupsOf(address: string): number[] {
+  const [head = [], tail] = address.replace(/%.*$/, '').split('::').map(readGroups);
+  return tail ? [...head, ...Array<number>(8 - head.length - tail.length).fill(0), ...tail] : head;
+}
+
+/** Groups between colons; the last two may be written as an IPv4 address. */
+function readGroups(text: string): number[] {
+  return (text ? text.split(':') : []).flatMap((group) => {
+    const bytes = group.split('.').map(Number);
+    return bytes.length === 4 ? [bytes[0]! * 256 + bytes[1]!, bytes[2]! * 256 + bytes[3]!] : [Number.parseInt(group, 16)];
+  });
 }

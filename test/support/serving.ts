@@ -22,7 +22,7 @@ export async function serveRoutes(
     metrics: openMetrics(),
     badCredentials: openThrottle(BAD_KEYS),
   };
-  const served = await serve({ ...options, routes, host: '127.0.0.1', port: 0 } as unknown as ServeOptions); // these routes use nothing else
+  const served = await serve({ ...options, routes, host: settings.HOST, port: 0 } as unknown as ServeOptions); // these routes use nothing else
   t.teardown(() => served.stop(1));
   return `http://127.0.0.1:${served.port}`;
 }

@@ -94,7 +94,10 @@ t.test('openThrottle() treats an IPv6 /64 as one client, and IPv4-mapped IPv6 as
   for (let n = 0; n < 2; n++) throttle.count('::ffff:192.0.2.7');
   t.throws(() => throttle.check('192.0.2.7'), { code: 'rate_limit_exceeded' });
   t.doesNotThrow(() => throttle.check('::ffff:192.0.2.8'));
+  t.equal(networkOf('0000:0000:0000:0000:0000:ffff:c000:0208'), '192.0.2.8', 'as uWebSockets reports it');
   t.equal(networkOf('::1'), '0:0:0:0::/64');
+  t.equal(networkOf('64:ff9b::192.0.2.7'), '64:ff9b:0:0::/64');
+  t.equal(networkOf('1:2:3::192.0.2.7'), '1:2:3:0::/64');
   t.equal(networkOf('fe80::1%eth0'), 'fe80:0:0:0::/64');
   t.equal(networkOf('anna@example.org'), 'anna@example.org', 'identities are unchanged');
 });

@@ -108,4 +108,8 @@ t.test('serve() accepts X-Forwarded-For only from trusted proxies', async (t) =>
   t.equal(await address(trusting, '203.0.113.9'), '203.0.113.9');
   t.equal(await address(trusting, '198.51.100.1, 203.0.113.9, 10.1.2.3'), '203.0.113.9');
   t.equal(await address(trusting, 'nonsense'), '127.0.0.1');
+  t.equal(await address(trusting, '0:0:0:0:0:ffff:cb00:7109, 10.1.2.3'), '203.0.113.9');
+  const both = await serveRoutes(t, ROUTES, { HOST: '::', LONGHAND_TRUST_PROXY: '127.0.0.1' });
+  t.equal(await address(both), '127.0.0.1', 'and not as an IPv6 address, although the socket is for both versions');
+  t.equal(await address(both, '203.0.113.9'), '203.0.113.9');
 });

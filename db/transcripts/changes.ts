@@ -1,6 +1,7 @@
 import type { Actor } from '../../api/contract/actor.ts';
 import type { Db, Tx } from '../postgres/orm.ts';
 import type { Vault } from '../secrets/vault.ts';
+import { isUuid } from '../tenants/visibility.ts';
 import { type ListQuery, matching } from './filter.ts';
 import type { Item } from './list-row.ts';
 import { planForLists, readRows, toItems } from './page.ts';
@@ -23,8 +24,8 @@ export function cursorOf({ changedIn, id }: Place): string {
 
 /** Null: invalid. */
 export function readCursor(text: string): Place | null {
-  const [, changedIn, id] = /^(-?\d{1,18})\/([0-9a-f-]{36})$/.exec(Buffer.from(text, 'base64url').toString()) ?? [];
-  return changedIn === undefined || id === undefined ? null : { changedIn: BigInt(changedIn), id };
+  const [, changedIn, id] = /^(-?\d{1,18})\/(.+)$/.exec(Buffer.from(text, 'base64url').toString()) ?? [];
+  return changedIn === undefined || id === undefined || !isUuid(id) ? null : { changedIn: BigInt(changedIn), id };
 }
 
 interface Row {

@@ -6,16 +6,16 @@ import { findPeople } from '../../../db/tenants/members.ts';
 import { listProjects } from '../../../db/tenants/projects.ts';
 import { requireOwner } from '../../contract/actor.ts';
 import { json } from '../../http/route.ts';
+import { Day } from '../../v1/query.ts';
 import { page } from '../page.ts';
 
 const ENTRIES = 500;
-const Day = z.iso.date('must be like 2026-01-31').optional();
 
 /** Minutes charged to the workspace, by day, key or project, with their names. */
 export const usageOf = page({
   method: 'GET',
   path: '/usage',
-  query: z.object({ by: z.enum(USAGE_BY, 'must be day, key or project').default('day'), from: Day, to: Day }),
+  query: z.object({ by: z.enum(USAGE_BY, 'must be day, key or project').default('day'), from: Day.optional(), to: Day.optional() }),
   async handler({ db, query }, actor) {
     const items = await db.workspace(actor.workspaceId, async (tx) => {
       const lines = await usage(tx, actor, query);

@@ -1,4 +1,5 @@
 import { reserve, type Shortfall } from '../minutes/balance.ts';
+import { NEXT_CHANGE } from '../postgres/expressions.ts';
 import type { Db, Tx } from '../postgres/orm.ts';
 import { refuse } from './complete.ts';
 import { type Lease, TAKE } from './leases.ts';
@@ -85,8 +86,8 @@ export async function claimProbe(db: Db, engineId: string): Promise<ClaimedTrans
 export function probed(db: Db, lease: Lease, found: { durationSeconds: number; mediaType: 'audio' | 'video' }): Promise<boolean> {
   return db.workspace(lease.workspaceId, async (tx) => {
     const rows = await tx.rows(
-      `update transcriptions set duration_seconds = round(?::numeric, 3), media_type = ?, probed_at = clock_timestamp(), attempt = 0,
-         stage = 'waiting', lease_token = null, lease_until = null, engine_id = null, run_after = now(), updated_at = clock_timestamp()
+      `update transcriptions t set duration_seconds = round(?::numeric, 3), media_type = ?, probed_at = clock_timestamp(), attempt = 0,
+         stage = 'waiting', lease_token = null, lease_until = null, engine_id = null, run_after = now(), updated_at = ${NEXT_CHANGE}
        where workspace_id = ?::uuid and id = ?::uuid and lease_token = ?::uuid and status = 'queued' returning 1`,
       [found.durationSeconds, found.mediaType, lease.workspaceId, lease.id, lease.token],
     );
@@ -173,7 +174,7 @@ async function takeFrom(
   await tx.rows('update workspaces w set served_at = clock_timestamp() where w.id = ?::uuid', [workspaceId]);
   await tx.rows(`update turns set served_at = clock_timestamp() where workspace_id = ?::uuid and lane <> 'probe'`, [workspaceId]);
   const row = await tx.row<ClaimedRow>(
-    `update transcriptions t set ${TAKE}, updated_at = case when t.status = 'queued' then clock_timestamp() else t.updated_at end,
+    `update transcriptions t set ${TAKE}, updated_at = case when t.status = 'queued' then ${NEXT_CHANGE} else t.updated_at end,
        status = 'processing', stage = case when t.status = 'queued' then 'probing' else t.stage end, started_at = coalesce(t.started_at, now())
      where t.workspace_id = ?::uuid and t.id = ?::uuid
      returning ${COLUMNS}, (select w.vocabulary_sealed from workspaces w where w.id = t.workspace_id) as vocabulary_sealed`,

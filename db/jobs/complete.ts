@@ -1,6 +1,7 @@
 import type { TranscriptionErrorCode } from '../../api/contract/errors.ts';
 import { milli } from '../../api/contract/seconds.ts';
 import { charge, lockBalance, release, reserve, type Shortfall } from '../minutes/balance.ts';
+import { NEXT_CHANGE } from '../postgres/expressions.ts';
 import type { Db, Tx } from '../postgres/orm.ts';
 import { tellReport } from '../reports/work.ts';
 import { keepTerms, type Terms } from '../search/keep.ts';
@@ -138,8 +139,8 @@ async function hold(tx: Tx, lease: Lease, states: readonly string[] = ['processi
 async function end(tx: Tx, row: Row, assignments: string, parameters: unknown[]): Promise<void> {
   await release(tx, row.workspaceId, row.id);
   await tx.rows(
-    `update transcriptions set ${assignments}, ${FREE}, started_at = coalesce(started_at, now()), completed_at = clock_timestamp(),
-       updated_at = clock_timestamp() where workspace_id = ?::uuid and id = ?::uuid`,
+    `update transcriptions t set ${assignments}, ${FREE}, started_at = coalesce(started_at, now()), completed_at = clock_timestamp(),
+       updated_at = ${NEXT_CHANGE} where workspace_id = ?::uuid and id = ?::uuid`,
     [...parameters, row.workspaceId, row.id],
   );
   await tx.rows('delete from checkpoints c where c.workspace_id = ?::uuid and c.transcription_id = ?::uuid', [row.workspaceId, row.id]);
@@ -166,9 +167,9 @@ async function write(tx: Tx, { workspaceId, id }: Row, result: Finished, keepDay
   }
   await tx.rows('delete from checkpoints c where c.workspace_id = ?::uuid and c.transcription_id = ?::uuid', [workspaceId, id]);
   const row = await tx.row<{ kept: boolean }>(
-    `update transcriptions set status = 'completed', language = ?, duration_seconds = ?, media_type = ?, diarized = ?, title_sealed = ?,
+    `update transcriptions t set status = 'completed', language = ?, duration_seconds = ?, media_type = ?, diarized = ?, title_sealed = ?,
        summary_sealed = ?, summary_writer = ?, topics_sealed = ?, speakers_sealed = ?, confidence = ?, stage = 'finishing', fraction = 1, ${FREE}, completed_at = clock_timestamp(),
-       updated_at = clock_timestamp(), media_until = (select clock_timestamp() + least(w.keep_recordings_days, ?::int) * interval '1 day'
+       updated_at = ${NEXT_CHANGE}, media_until = (select clock_timestamp() + least(w.keep_recordings_days, ?::int) * interval '1 day'
          from workspaces w where w.id = ?::uuid and least(w.keep_recordings_days, ?::int) > 0)
      where workspace_id = ?::uuid and id = ?::uuid returning media_until is not null as kept`,
     [

@@ -18,6 +18,12 @@ export const lower = (text: string) => raw('lower(?)', [text]);
 /** One of these ids, as one parameter, so that the statement is the same for any number of them and stays prepared. */
 export const anyOf = (ids: readonly (string | number)[], type: 'uuid' | 'bigint' = 'uuid') => raw(`any (?::${type}[])`, [[...ids]]);
 
+/**
+ * The next `updated_at` of a transcription `t`: later than the last one, whenever the transaction began and whatever the clock does. SQL, to
+ * be inserted into statements.
+ */
+export const NEXT_CHANGE = `greatest(clock_timestamp(), t.updated_at + interval '1 microsecond')`;
+
 /** Locks rows for this transaction and rereads them; against changes, or only against removal. */
 export const HELD = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true } as const;
 export const KEPT = { lockMode: LockMode.PESSIMISTIC_READ, refresh: true } as const;

@@ -1,6 +1,7 @@
 import { builtin } from '../../api/contract/catalogue.ts';
 import type { ReportErrorCode } from '../../api/contract/errors.ts';
 import { FREE, type Lease, TAKE } from '../jobs/leases.ts';
+import { NEXT_CHANGE } from '../postgres/expressions.ts';
 import type { Db, Tx } from '../postgres/orm.ts';
 import type { Vault } from '../secrets/vault.ts';
 import { announce } from '../webhooks/outbox.ts';
@@ -192,7 +193,7 @@ export async function tellReport(tx: Tx, { workspaceId, id }: { workspaceId: str
     transcription_id: string;
     external_id: string | null;
   }>(
-    `update transcriptions t set updated_at = clock_timestamp() from reports r
+    `update transcriptions t set updated_at = ${NEXT_CHANGE} from reports r
      where t.workspace_id = ?::uuid and r.id = ?::uuid and r.workspace_id = t.workspace_id and t.id = r.transcription_id
      returning r.status, r.error_code, r.transcription_id, t.external_id`,
     [workspaceId, id],

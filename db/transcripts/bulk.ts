@@ -1,6 +1,7 @@
 import { type Actor, requireFullRights } from '../../api/contract/actor.ts';
 import { ApiError, invalid } from '../../api/contract/errors.ts';
 import { audit } from '../access/audit.ts';
+import { NEXT_CHANGE } from '../postgres/expressions.ts';
 import type { Db, Tx } from '../postgres/orm.ts';
 import { uploadProject } from '../tenants/projects.ts';
 import { hold, remove } from './mutate.ts';
@@ -25,11 +26,10 @@ async function move(tx: Tx, actor: Actor, id: string, projectId: string | null):
     throw invalid([{ field: 'project_id', message: 'must be a project to which you may upload' }]);
   const held = await hold(tx, actor, id);
   if (!held.editable) return false;
-  await tx.rows('update transcriptions t set project_id = ?::uuid, updated_at = now() where t.workspace_id = ?::uuid and t.id = ?::uuid', [
-    projectId,
-    actor.workspaceId,
-    held.id,
-  ]);
+  await tx.rows(
+    `update transcriptions t set project_id = ?::uuid, updated_at = ${NEXT_CHANGE} where t.workspace_id = ?::uuid and t.id = ?::uuid`,
+    [projectId, actor.workspaceId, held.id],
+  );
   await audit(tx, actor, 'transcription.move', held.id);
   return true;
 }

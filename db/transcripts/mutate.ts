@@ -2,6 +2,7 @@ import type { Actor } from '../../api/contract/actor.ts';
 import { ApiError, forbidden, notFound } from '../../api/contract/errors.ts';
 import { audit } from '../access/audit.ts';
 import { lockNamed } from '../postgres/locks.ts';
+import { NEXT_CHANGE } from '../postgres/expressions.ts';
 import type { Tx } from '../postgres/orm.ts';
 import type { AuthorRow } from '../tenants/authors.ts';
 import { editable, lookupId, visible } from '../tenants/visibility.ts';
@@ -43,7 +44,7 @@ export async function hold(tx: Tx, actor: Actor, id: string): Promise<Held> {
 export async function reassignAuthor(tx: Tx, actor: Actor, held: Held, author: AuthorRow): Promise<void> {
   if (!held.editable && !held.uploadedByKey) throw forbidden();
   await tx.rows(
-    `update transcriptions t set author_id = ?, author_email = ?, author_name = ?, updated_at = now() where t.workspace_id = ? and t.id = ?`,
+    `update transcriptions t set author_id = ?, author_email = ?, author_name = ?, updated_at = ${NEXT_CHANGE} where t.workspace_id = ? and t.id = ?`,
     [author.id, author.email, author.name, held.workspaceId, held.id],
   );
   await audit(tx, actor, 'transcription.author', held.id);

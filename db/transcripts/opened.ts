@@ -1,3 +1,4 @@
+import { NEXT_CHANGE } from '../postgres/expressions.ts';
 import type { Tx } from '../postgres/orm.ts';
 import type { Vault } from '../secrets/vault.ts';
 import type { StoredSpeaker } from './list-row.ts';
@@ -78,7 +79,7 @@ export async function openTranscript(tx: Tx, vault: Vault, { workspaceId, id }: 
       const titles = opened.title === title ? row.title_sealed : await seal(place('title'), opened.title);
       const names = now === speakers ? row.speakers_sealed : await seal(place('speakers'), now);
       await tx.rows(
-        'update transcriptions set title_sealed = ?, speakers_sealed = ?, updated_at = now() where workspace_id = ? and id = ?',
+        `update transcriptions t set title_sealed = ?, speakers_sealed = ?, updated_at = ${NEXT_CHANGE} where t.workspace_id = ? and t.id = ?`,
         [titles, names, workspaceId, id],
       );
       for (const { number, turns, words } of blocks.filter(({ changed }) => changed)) {

@@ -1,6 +1,7 @@
 import { type Actor, requireFullRights } from '../../api/contract/actor.ts';
 import { forbidden, notFound } from '../../api/contract/errors.ts';
 import { audit } from '../access/audit.ts';
+import { NEXT_CHANGE } from '../postgres/expressions.ts';
 import type { Tx } from '../postgres/orm.ts';
 import type { Vault } from '../secrets/vault.ts';
 import type { StoredSpeaker } from './list-row.ts';
@@ -25,7 +26,7 @@ export async function renameSpeaker(tx: Tx, vault: Vault, actor: Actor, id: stri
   if (!speaker) throw notFound();
   speaker.name = name;
   const sealed = await vault.seal(actor.workspaceId, place, JSON.stringify(speakers));
-  await tx.rows('update transcriptions set speakers_sealed = ?, updated_at = now() where workspace_id = ? and id = ?', [
+  await tx.rows(`update transcriptions t set speakers_sealed = ?, updated_at = ${NEXT_CHANGE} where t.workspace_id = ? and t.id = ?`, [
     sealed,
     actor.workspaceId,
     held.id,

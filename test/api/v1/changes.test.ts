@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
+import { renameSpeaker } from '../../../db/transcripts/speakers.ts';
+import { tokenOf } from '../../support/actors.ts';
 import { testApi } from '../../support/client.ts';
+import { visit } from '../../support/console.ts';
 import { eventually } from '../../support/service.ts';
 
 const api = await testApi(t);
-const { world, db } = api;
+const { world, db, vault } = api;
 const owner = await world.member(await world.workspace(), { role: 'owner' });
 const { key } = await world.key(owner);
 const list = async (query: string) => {
@@ -64,6 +67,50 @@ t.test('updated_since misses nothing that is committed out of order', async (t) 
   await slow;
   const after = await list(`cursor=${during.cursor}`);
   t.ok(after.ids.includes(early));
+});
+
+const SPOKEN = {
+  turns: [{ start: 0, end: 1, speaker: 'speaker_1', text: 'Good morning' }],
+  speakers: [{ id: 'speaker_1', ai_name: null, name: null }],
+};
+const changedAt = async (id: string) => {
+  const [row] = await db.query<{ at: string }>(
+    '*',
+    `select to_char(updated_at, 'YYYY-MM-DD HH24:MI:SS.US') as at from transcriptions where id = ?`,
+    [id],
+  );
+  return row!.at;
+};
+
+t.test('updated_at does not go back when the later of two changes is made by the transaction that began first', async (t) => {
+  const id = await world.transcription(owner, SPOKEN);
+  let between = '';
+  await db.workspace(owner.workspaceId, async (tx) => {
+    await tx.row('select now()');
+    await touch(id);
+    between = await changedAt(id);
+    await renameSpeaker(tx, vault, tokenOf(owner), id, 'speaker_1', 'Ann');
+  });
+  const after = await changedAt(id);
+  t.ok(after > between, `${after} is after ${between}`);
+});
+
+t.test('updated_at grows with every change, also while the clock is behind the last one', async (t) => {
+  const id = await world.transcription(owner, SPOKEN);
+  await db.acrossTenants((tx) => tx.rows(`update transcriptions set updated_at = now() + interval '1 hour' where id = ?`, [id]));
+  const ann = await visit(api, { key });
+  const project_id = await world.project(owner.workspaceId, 'Sales');
+  let last = await changedAt(id);
+  const grows = async (change: string, answer: Promise<{ status: number }>) => {
+    t.equal((await answer).status, 200, change);
+    const now = await changedAt(id);
+    t.ok(now > last, `${change}: ${now} is after ${last}`);
+    last = now;
+  };
+  await grows('name', ann.ask('PATCH', `/transcriptions/${id}/speakers/speaker_1`, { name: 'Ann' }));
+  await grows('text', ann.ask('PATCH', `/transcriptions/${id}/text`, { segments: [{ id: 1, text: 'Good evening' }] }));
+  await grows('project', ann.ask('POST', '/transcriptions/move', { ids: [id], project_id }));
+  await grows('author', api.call(key, 'PATCH', `/v1/transcriptions/${id}`, { body: { author: `user:${owner.id}` } }));
 });
 
 t.test('updated_since can be combined with filters and search words, and refuses contradicting parameters', async (t) => {

@@ -31,6 +31,17 @@ t.test('SQL in tenants, access, templates and webhooks states its reason at each
   t.strictSame(bare, []);
 });
 
+t.test('SQL never sets updated_at to a time that could be before the last change', async (t) => {
+  const assignments = files.flatMap(({ file, text }) =>
+    [...text.matchAll(/\bupdated_at = ([^,\n]*)/g)].map((found) => `${file}: ${found[1]}`),
+  );
+  t.ok(assignments.length > 7, 'there are assignments');
+  t.strictSame(
+    assignments.filter((one) => !one.includes('{NEXT_CHANGE}')),
+    [],
+  );
+});
+
 t.test('SQL elsewhere in db/ states its reason once per file', async (t) => {
   const bare = files.filter(({ text }) => SENDS.test(text) && !REASON.test(text)).map(({ file }) => file);
   t.strictSame(bare, []);

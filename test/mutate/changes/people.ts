@@ -17,7 +17,7 @@ export const PEOPLE: Change[] = [
   ['db/transcripts/corrections.ts', 'one.version > since', 'one.version > since + 1', CORRECTIONS],
   ['db/transcripts/corrections.ts', 'a.version - b.version', 'b.version - a.version', CORRECTIONS],
   ['db/transcripts/correct.ts', 'places: [`text', "places: ['text', `text", CORRECTIONS],
-  ['db/transcripts/opened.ts', 'updated_at = now()', 'updated_at = updated_at', CORRECTIONS],
+  ['db/postgres/expressions.ts', "greatest(clock_timestamp(), t.updated_at + interval '1 microsecond')", 't.updated_at', CORRECTIONS],
   ['api/console/routes/corrections.ts', 'title: title || null', 'title', CORRECTIONS],
   ['db/transcripts/retime.ts', 'pieces.length === replaced.length', 'pieces.length !== replaced.length'],
   ['db/transcripts/retime.ts', "? ' ' : ''", "? '' : ''"],

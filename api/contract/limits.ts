@@ -37,6 +37,9 @@ export const LIMITS = {
   SEARCH_CHARACTERS: 500,
   SEARCH_HITS: 3,
   VOCABULARY_BYTES: 2_000,
+  CORRECTED_SEGMENTS: 200,
+  SEGMENT_CHARACTERS: 20_000,
+  CORRECTION_CHARACTERS: 100_000,
 } as const;
 
 export type Limits = { readonly [K in keyof typeof LIMITS]: number };

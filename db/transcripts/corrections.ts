@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate as pause } from 'node:timers/promises';
 import { type Actor, requireFullRights } from '../../api/contract/actor.ts';
 import { ApiError, forbidden, invalid, notFound } from '../../api/contract/errors.ts';
 import { audit } from '../access/audit.ts';
@@ -59,6 +60,7 @@ export async function correct(tx: Tx, vault: Vault, actor: Actor, id: string, { 
   const made: Change[] = [];
   const unseen: Correction[] = []; // the newest of each corrected object
   for (const wish of asked) {
+    await pause(); // comparing long texts takes time, in which others are served
     const change = await apply(opened, wish);
     if (!change) continue; // nothing to change
     const since = undone && wish === asked.at(-1) ? undone.version : version;

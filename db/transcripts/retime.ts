@@ -17,6 +17,8 @@ interface Kept {
   to: number;
 }
 
+const MOST_CELLS = 1_000_000; // of a comparison: 2 MB and about 10 ms
+
 const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
 
 /**
@@ -78,17 +80,25 @@ function keptWords(words: readonly StoredWord[], text: string): Kept[] {
   return kept;
 }
 
-/**
- * For each character of `before`, the position of the same one in `after`, or -1: by the longest common subsequence of words and
- * punctuation marks.
- */
+/** For each character of `before`, the position of the same one in `after`, or -1. */
 function matched(before: string, after: string): Int32Array {
   const [a, b] = [tokensOf(before), tokensOf(after)];
   const places = new Int32Array(before.length).fill(-1);
   const pair = (x: Token, y: Token) => {
     for (let i = 0; i < x.text.length; i++) places[x.from + i] = y.from + i;
   };
+  const shorter = Math.min(a.length, b.length);
+  let [start, end] = [0, 0]; // tokens that both begin and end with
+  for (; start < shorter && a[start]!.text === b[start]!.text; start++) pair(a[start]!, b[start]!);
+  for (; end < shorter - start && a.at(-1 - end)!.text === b.at(-1 - end)!.text; end++) pair(a.at(-1 - end)!, b.at(-1 - end)!);
+  alignBetween(a.slice(start, a.length - end), b.slice(start, b.length - end), pair);
+  return places;
+}
+
+/** Pairs the longest common subsequence of words and punctuation marks; none of texts that are too long to compare. */
+function alignBetween(a: readonly Token[], b: readonly Token[], pair: (x: Token, y: Token) => void): void {
   const width = b.length + 1;
+  if ((a.length + 1) * width > MOST_CELLS) return;
   const longest = new Uint16Array((a.length + 1) * width);
   for (let i = a.length - 1; i >= 0; i--)
     for (let j = b.length - 1; j >= 0; j--)
@@ -101,18 +111,19 @@ function matched(before: string, after: string): Int32Array {
     else if (longest[(i + 1) * width + j]! >= longest[i * width + j + 1]!) i++;
     else j++;
   }
-  return places;
 }
 
 /** Words and punctuation marks; single characters in scripts without spaces. */
 function tokensOf(text: string): Token[] {
-  return [...segmenter.segment(text)]
-    .filter(({ segment }) => segment.trim())
-    .flatMap(({ segment, index }) => {
-      let at = index;
-      const parts = UNSPACED.test(segment) ? [...segment] : [segment];
-      return parts.map((part) => ({ text: part, from: at, to: (at += part.length) }));
-    });
+  const tokens: Token[] = [];
+  for (const run of text.matchAll(RUN)) {
+    let at = run.index;
+    for (const { segment } of segmenter.segment(run[0]))
+      for (const part of UNSPACED.test(segment) ? segment : [segment]) tokens.push({ text: part, from: at, to: (at += part.length) });
+  }
+  return tokens;
 }
+
+const RUN = /\S{1,500}/gu; // short, because the segmenter copies its whole input for every word
 
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;

@@ -1,11 +1,9 @@
 import { z } from 'zod';
 import type { Wish } from '../../../db/transcripts/correct.ts';
 import { correct, listChanges } from '../../../db/transcripts/corrections.ts';
+import { LIMITS } from '../../contract/limits.ts';
 import { json, jsonText } from '../../http/route.ts';
 import { page } from '../page.ts';
-
-const MOST_TEXT = 20_000; // characters of a segment: a minute of talk has a few thousand
-const MOST_SEGMENTS = 200; // in one request
 
 /** On one line, without controls. */
 const line = (most: number) =>
@@ -19,14 +17,26 @@ const line = (most: number) =>
     )
     .pipe(z.string().max(most));
 
+const Segment = z.strictObject({
+  id: z.int(),
+  text: line(LIMITS.SEGMENT_CHARACTERS).pipe(z.string().min(1)).optional(),
+  speaker_id: z.string().optional(),
+});
+
+const Segments = z
+  .array(Segment)
+  .max(LIMITS.CORRECTED_SEGMENTS)
+  .refine((segments) => new Set(segments.map(({ id }) => id)).size === segments.length, 'must name each segment once')
+  .refine(
+    (segments) => segments.reduce((sum, { text = '' }) => sum + text.length, 0) <= LIMITS.CORRECTION_CHARACTERS,
+    `must have at most ${LIMITS.CORRECTION_CHARACTERS} characters of text together`,
+  );
+
 const Corrections = z
   .strictObject({
     version: z.int().min(0).optional(),
     title: line(500).nullable().optional(),
-    segments: z
-      .array(z.strictObject({ id: z.int(), text: line(MOST_TEXT).pipe(z.string().min(1)).optional(), speaker_id: z.string().optional() }))
-      .max(MOST_SEGMENTS)
-      .optional(),
+    segments: Segments.optional(),
     merge: z
       .strictObject({ speaker_id: z.string(), into: z.string() })
       .refine(({ speaker_id, into }) => speaker_id !== into, 'must be two speakers')

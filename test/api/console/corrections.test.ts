@@ -26,6 +26,27 @@ const record = async (id: string, words = false) => (await call(key, 'GET', `/v1
 const changes = async (id: string) => (await ann.ask('GET', `/transcriptions/${id}/changes`)).json;
 const correct = (who: typeof ann, id: string, body: object, headers = {}) => who.ask('PATCH', `/transcriptions/${id}/text`, body, headers);
 
+t.test('correctText() refuses a segment that is named twice, and more text than can be compared in one request', async (t) => {
+  const id = await make();
+  const [text, most] = ['水'.repeat(20_000), 'a '.repeat(9_999)];
+  for (const segments of [
+    [
+      { id: 1, text },
+      { id: 1, text: `${text.slice(1)}火` },
+    ],
+    [
+      { id: 1, text: 'x' },
+      { id: 1, speaker_id: 'speaker_2' },
+    ],
+    [1, 2, 3, 4, 5, 6].map((id) => ({ id, text: most })),
+    [{ id: 1, text: `${text}x` }],
+  ]) {
+    const { status, json } = await correct(ann, id, { version: 0, segments });
+    t.match([status, json], [422, { code: 'validation_error', detail: { errors: [{ field: /^segments/ }] } }]);
+  }
+  t.match((await correct(ann, id, { version: 0, segments: [1, 2, 3, 4].map((id) => ({ id, text })) })).status, 200);
+});
+
 t.test('correctText() changes title and text everywhere, records who and when, and keeps word timestamps of unchanged words', async (t) => {
   const id = await make();
   const before = await call(key, 'GET', `/v1/transcriptions/${id}`);

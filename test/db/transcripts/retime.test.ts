@@ -36,6 +36,28 @@ t.test('retime() removes words, keeps punctuation with its word, and supports la
   ]);
 });
 
+const characters = (first: number, count: number) => Array.from({ length: count }, (_, i) => String.fromCodePoint(first + (i % 5_000)));
+
+t.test('retime() spreads a long text that replaces another one, without comparing each word with each', async (t) => {
+  const words = characters(0x4e00, 20_000).map((text, i): StoredWord => [i / 10, i / 10 + 0.1, text]);
+  const text = characters(0x6e00, 19_000).join('');
+  const began = process.cpuUsage();
+  const timed = retime(words, text, 0, 2_000);
+  const { user, system } = process.cpuUsage(began);
+  t.ok(user + system < 2_500_000, `took ${(user + system) / 1e6} s of CPU time`);
+  t.equal(joined(timed), text);
+  t.strictSame([timed[0]![0], timed.at(-1)![1]], [0, 2_000]);
+});
+
+t.test('retime() keeps the words before and after a change in a text of any length', async (t) => {
+  const words = characters(0x4e00, 70_000).map((text, i): StoredWord => [i / 10, i / 10 + 0.1, text, 0.5]);
+  const text = `${joined(words.slice(0, 40_000))}X${joined(words.slice(40_002))}`;
+  const timed = retime(words, text, 0, 7_000);
+  t.strictSame(timed.slice(0, 40_000), words.slice(0, 40_000));
+  t.strictSame(timed[40_000], [4_000, 4_000.2, 'X']);
+  t.strictSame(timed.slice(40_001), words.slice(40_002));
+});
+
 t.test('retime() returns words that spell the text, with timestamps within the segment', async (t) => {
   const word = fc.constantFrom('we', 'should', 'ask', 'Bob', 'Bob,', 'tomorrow.', '你好', 'что', '“no”');
   const property = fc.property(fc.array(word, { maxLength: 9 }), fc.array(word, { minLength: 1, maxLength: 9 }), (before, after) => {

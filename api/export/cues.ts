@@ -25,6 +25,9 @@ const PAUSE_MS = 400; // noticeable pause
 const COLUMNS_PER_SECOND = 20; // reading speed
 const FORCED = 1_000; // cost of a cut within a word: only if there is no alternative
 
+/** Layout of a single piece in any case: a line that is too wide is better than no subtitles. */
+const WIDE = { split: null, cost: 0 };
+
 /** Marks of speaker changes, as far as line breaking needs them. */
 export interface Marks {
   /** Columns taken by the mark of a speaker change. */
@@ -66,11 +69,8 @@ function cutStretch(words: readonly Spoken[], marks: Marks): Cue[] {
     for (let j = i + 1; j <= words.length; j++) {
       const alone = j === i + 1;
       if (!alone && span(words, i, j) > LONGEST_MS) break;
-      const layout = layOut(words, i, j, marks);
-      if (!layout) {
-        if (alone) throw new Error('Cannot create subtitles: part of a word is wider than a line');
-        break;
-      }
+      const layout = layOut(words, i, j, marks) ?? (alone ? WIDE : null);
+      if (!layout) break;
       const total = layout.cost + cueCost(words, i, j) + cost[j]!;
       if (total >= cost[i]!) continue;
       cost[i] = total;

@@ -106,7 +106,7 @@ function spread(texts: readonly string[], start: number, end: number): Piece[] {
 function whole(pieces: readonly Piece[], language: string | null): Piece[] {
   if (pieces.every((piece) => /^\s/.test(piece.text))) return [...pieces];
   const text = pieces.map((piece) => piece.text).join('');
-  const boundaries = new Set([0, ...[...segmenter(language, 'word').segment(text)].map(({ index }) => index)]);
+  const boundaries = new Set(Array.from(segmenter(language, 'word').segment(text), ({ index }) => index));
   const characters = segmenter(null, 'grapheme').segment(text);
   const words: Piece[] = [];
   let offset = 0;
@@ -127,14 +127,16 @@ function holds(word: Piece, more: Piece): boolean {
   return columns(word.text) + columns(more.text) <= WIDEST && (more.end - word.start) * 1000 <= LONGEST_MS;
 }
 
-/** Splits text wider than a line at grapheme boundaries. */
+/** Splits text wider than a line at grapheme boundaries, and graphemes wider than a line, such as many joined emoji, within. */
 function narrow(piece: Piece): Piece[] {
   if (columns(piece.text) <= WIDEST) return [piece];
   const parts: string[] = [];
   for (const { segment } of segmenter(null, 'grapheme').segment(piece.text)) {
-    const last = parts.at(-1);
-    if (last !== undefined && columns(last + segment) <= WIDEST) parts[parts.length - 1] = last + segment;
-    else parts.push(segment);
+    for (const unit of columns(segment) > WIDEST ? segment : [segment]) {
+      const last = parts.at(-1);
+      if (last !== undefined && columns(last + unit) <= WIDEST) parts[parts.length - 1] = last + unit;
+      else parts.push(unit);
+    }
   }
   return spread(parts, piece.start, piece.end).map((part, index) => ({ ...part, inside: index > 0 || piece.inside === true }));
 }

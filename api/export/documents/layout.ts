@@ -102,7 +102,7 @@ const words = new Intl.Segmenter('th', { granularity: 'word' });
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 function graphemesOf(text: string, from: number, to: number): [number, number][] {
-  return [...graphemes.segment(text.slice(from, to))].map(({ index, segment }) => [from + index, from + index + segment.length]);
+  return Array.from(graphemes.segment(text.slice(from, to)), ({ index, segment }) => [from + index, from + index + segment.length]);
 }
 
 function lineOf(prepared: Prepared, from: number, to: number, measure: Measure): Line {

@@ -26,6 +26,18 @@ const record = async (id: string, words = false) => (await call(key, 'GET', `/v1
 const changes = async (id: string) => (await ann.ask('GET', `/transcriptions/${id}/changes`)).json;
 const correct = (who: typeof ann, id: string, body: object, headers = {}) => who.ask('PATCH', `/transcriptions/${id}/text`, body, headers);
 
+t.test('correctText() to letters or emoji that join to one wider than a line leaves subtitles readable', async (t) => {
+  for (const text of ['\u1100'.repeat(25), Array(21).fill('\u{1f642}').join('\u200d')]) {
+    const id = await make();
+    t.equal((await correct(ann, id, { version: 0, segments: [{ id: 1, text }] })).status, 200);
+    for (const format of ['srt', 'vtt']) {
+      const answer = await call(key, 'GET', `/v1/transcriptions/${id}/subtitles?format=${format}`);
+      t.equal(answer.status, 200);
+      t.match(answer.text, [...text].slice(0, 8).join(''));
+    }
+  }
+});
+
 t.test('correctText() refuses a segment that is named twice, and more text than can be compared in one request', async (t) => {
   const id = await make();
   const [text, most] = ['水'.repeat(20_000), 'a '.repeat(9_999)];

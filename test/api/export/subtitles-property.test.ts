@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
+import { columns } from '../../../api/export/lines.ts';
 import { subtitles } from '../../../api/export/subtitles.ts';
-import { runs } from '../../support/property.ts';
+import { ANY_CHARACTER, runs } from '../../support/property.ts';
 import { LONG, readSrt, readVtt, talk, turn } from '../../support/subtitles.ts';
 
 /** Columns: ideographs, kana, Hangul and emoji take two, combining marks none. */
@@ -108,6 +109,42 @@ t.test('subtitles() of overlapping speech: no cues overlap, and words lie within
           throw new Error(`a word at ${start} is in no cue`);
     }),
     runs(200),
+  );
+  t.pass();
+});
+
+t.test('subtitles() of any characters, also graphemes wider than a line: no line is too wide, and no character is lost', async (t) => {
+  const joined = fc
+    .integer({ min: 2, max: 60 })
+    .chain((count) =>
+      fc
+        .constantFrom('\u1100', '\u{1f642}\u200d', '\u{1f1e8}', '\u0e33', 'e\u0301', '\u{1f44d}\u{1f3fd}')
+        .map((unit) => unit.repeat(count)),
+    );
+  const word = fc
+    .tuple(fc.constantFrom('', ' '), fc.array(fc.oneof(joined, ANY_CHARACTER, fc.constantFrom('a', '\u200d', '\ufe0f')), { maxLength: 30 }))
+    .map(([space, units]) => space + units.join(''));
+  const spoken = fc.array(fc.record({ speaker: fc.nat(1), words: fc.array(word, { minLength: 1, maxLength: 6 }) }), {
+    minLength: 1,
+    maxLength: 3,
+  });
+  const names = fc.constantFrom(null, 'Bob', 'Bartholomew Cubb', 'A name that leaves no room for words');
+  await fc.assert(
+    fc.asyncProperty(spoken, names, fc.boolean(), fc.constantFrom('srt' as const, 'vtt' as const), async (given, name, timed, format) => {
+      const segments = given.map(({ speaker, words }, i) => ({
+        ...turn(i + 1, `speaker_${speaker + 1}`, i * 20, ''),
+        ...{ end: i * 20 + 9, text: words.join('') },
+        ...{ words: timed ? words.map((text, k) => ({ start: i * 20 + k, end: i * 20 + k + 0.9, text })) : [] },
+      }));
+      const speakers = [1, 2].map((n) => ({ id: `speaker_${n}`, name }));
+      const text = await subtitles(talk(segments, { speakers }), format);
+      const lines = (format === 'srt' ? readSrt(text) : readVtt(text)).flatMap(({ lines }) => lines);
+      for (const line of lines) if (columns(line) > 42) throw new Error(`too wide: ${line}`);
+      if (new Set(given.map(({ speaker }) => speaker)).size > 1) return; // lines have names
+      const bare = (value: string) => value.replaceAll('-->', '\u2192').replace(/[\s\u0000-\u001f\u007f\u0085\u202b\u202c]/g, '');
+      if (bare(lines.join('')) !== bare(segments.map((segment) => segment.text).join(''))) throw new Error(`characters were lost: ${text}`);
+    }),
+    runs(300),
   );
   t.pass();
 });

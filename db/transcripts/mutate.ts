@@ -1,8 +1,8 @@
 import type { Actor } from '../../api/contract/actor.ts';
 import { ApiError, forbidden, notFound } from '../../api/contract/errors.ts';
 import { audit } from '../access/audit.ts';
-import { lockNamed } from '../postgres/locks.ts';
 import { NEXT_CHANGE } from '../postgres/expressions.ts';
+import { lockNamed } from '../postgres/locks.ts';
 import type { Tx } from '../postgres/orm.ts';
 import type { AuthorRow } from '../tenants/authors.ts';
 import { editable, lookupId, visible } from '../tenants/visibility.ts';

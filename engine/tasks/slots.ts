@@ -57,6 +57,7 @@ export function openSlots(name: string, capacity: number, take: () => Promise<Jo
       .catch((error) => log.warn({ error, slots: name }, 'could not query for work; trying again'))
       .finally(() => {
         taking = null;
+        if (again) wake(); // woken after the last look for work
       });
   }
 

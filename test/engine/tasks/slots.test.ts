@@ -64,6 +64,25 @@ t.test('wake() during a request for work is not lost', async (t) => {
   t.ok(requests > 1);
 });
 
+t.test('wake() is not lost, however soon after a request found no work it comes', async (t) => {
+  for (let microtasks = 0; microtasks <= 10; microtasks++) {
+    const only = piece();
+    let requests = 0;
+    let answer = () => {};
+    const nothing = new Promise<null>((resolve) => (answer = () => resolve(null)));
+    const jobs = [nothing, Promise.resolve(only.job)];
+    const slots = openSlots('test', 2, () => jobs[requests++] ?? Promise.resolve(null), log);
+    slots.wake();
+    answer();
+    for (let i = 0; i < microtasks; i++) await null;
+    slots.wake();
+    await sleep(5);
+    t.equal(slots.running, 1, `${microtasks} microtasks later`);
+    only.end();
+    await slots.close();
+  }
+});
+
 t.test('close() takes no more work and waits for running work; a failed request for work is retried at the next wake-up', async (t) => {
   const only = piece();
   let requests = 0;

@@ -1,7 +1,7 @@
 import { converse } from './converse.ts';
 import { isKnown } from './extractive/cues/index.ts';
 import { say } from './extractive/headings/index.ts';
-import { guess, textOf } from './extractive/talk.ts';
+import { guess, textOf } from './extractive/guess.ts';
 import type { Figures } from './figures.ts';
 import { evidenceOf, ground, groundProse } from './ground.ts';
 import { type Line, linesOf } from './lines.ts';
@@ -103,7 +103,7 @@ function spoken(transcript: ReportTranscript): Line[] {
 
 function languageOf(transcript: ReportTranscript): { code: string | null; language: string } {
   const code = transcript.language ?? guess(textOf(transcript));
-  if (code === null) return { code, language: 'Removes markup and enclosing quotes that models add to a title.' };
+  if (code === null) return { code, language: 'the language of the transcript' };
   return { code, language: new Intl.DisplayNames(['en'], { type: 'language' }).of(code === 'jw' ? 'jv' : code) ?? code };
 }
 

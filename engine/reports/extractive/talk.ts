@@ -1,9 +1,10 @@
 import type { ReportTranscript } from '../report.ts';
 import type { Cue, Language } from './cues/cue.ts';
 import { type Code, isKnown, LANGUAGES } from './cues/index.ts';
+import { guess, textOf } from './guess.ts';
 import { centrality, type Matrix, matrixOf } from './rank.ts';
 import { type Sentence, sentencesOf } from './sentences.ts';
-import { compile, compileOpening, stopwords, wordsOf } from './words.ts';
+import { compile, compileOpening } from './words.ts';
 
 export interface Speaker {
   label: string;
@@ -28,9 +29,7 @@ export interface Talk {
   matches(cue: Cue, sentence: Sentence): boolean;
 }
 
-const SAMPLE = 12_000; // characters, enough for language identification
 const OPENING = 0.25; // first part of a conversation, in which its reason is given
-const LEAST_SHARE = 0.15; // share of words that must be stop words of the language
 
 export function talkOf(transcript: ReportTranscript): Talk {
   const code = transcript.language ?? guess(textOf(transcript));
@@ -58,19 +57,6 @@ function pattern(language: Language, cue: Cue): RegExp {
   let found = known.get(cue);
   if (found === undefined) known.set(cue, (found = compile(language.phrases[cue])));
   return found;
-}
-
-/** The known language whose stop words cover most of the text; null if none covers enough. */
-export function guess(text: string): Code | null {
-  const words = wordsOf(text.slice(0, SAMPLE), true);
-  let best: Code | null = null;
-  let most = Math.max(2, words.length * LEAST_SHARE);
-  for (const code of Object.keys(LANGUAGES) as Code[]) {
-    const stop = stopwords(LANGUAGES[code]);
-    const count = words.reduce((sum, word) => sum + Number(stop.has(word)), 0);
-    if (count > most) [best, most] = [code, count];
-  }
-  return best;
 }
 
 /** Centrality, adjusted for what makes a sentence good or bad in a summary. */
@@ -114,12 +100,4 @@ function speakersOf(transcript: ReportTranscript, sentences: Sentence[]): Speake
   const total = [...found.values()].reduce((sum, { seconds }) => sum + seconds, 0) || 1;
   for (const speaker of found.values()) speaker.share = speaker.seconds / total;
   return [...found.values()].filter((speaker) => speaker.words > 0);
-}
-
-/** The beginning of a transcript. */
-export function textOf(transcript: ReportTranscript): string {
-  return transcript.segments
-    .slice(0, 400)
-    .map((segment) => segment.text)
-    .join(' ');
 }

@@ -49,6 +49,8 @@ export interface Language {
   elision?: boolean;
   /** A number with a full stop is an ordinal: `am 3. Mai`. */
   ordinals?: boolean;
+  /** Letters of related languages that this one does not use, in lower-case words. */
+  foreign?: RegExp;
   phrases: Record<Cue, string>;
   /** Words that begin a question, for text without question marks. */
   questions: string;

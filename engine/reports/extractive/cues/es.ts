@@ -4,6 +4,7 @@ const DO =
   '(env[ií]*|mand*|prepar*|escrib*|redact*|revis*|llam*|pregunt*|actualiz*|compart*|reserv*|program*|agend*|cre(ar|o|e)|hacer|hago|termin*|averigu*|ped(ir|iré)|pido|prob*|prueb*|organiz*|contact*|invit*|sub(ir|o|iré)|firm*|pag*|confirm*|encarg*|ocup*|recog*|compar*|arregl*|mir*|present*|coordin*|habl*|inform*|avis*|mover|entreg*|document*|solicit*|reenv*|cambi*|devolv*|verific*|complet*|investig*|busc*|gestion*|tramit*|trae*)';
 
 export const es: Language = {
+  foreign: /[àèìòùçãõâêô]/,
   phrases: {
     task: `(?<!no )(voy|vamos|va) a ${DO}|(te|le|les|os|se lo|te lo) (enví*|mand*|prepar*|llam*|confirm*|avis*|pas*|compart*)|(tengo|tenemos|tienes|tiene|tienen) que ${DO}|(debo|debemos|debes|debería|deberíamos|hay que|necesito|necesitamos) ${DO}|(puedes|podrías|puede|podría|pueden) (por favor )?${DO}(me|nos|lo|la)?|por favor (env*|mand*|prepar*|revis*|llam*|confirm*)|me (encargo|ocupo)|yo (me encargo|lo hago)|no (olvides|olvide|olvidar)|(se encarga|se ocupa|es responsable) de|tarea*|pendiente*|(enviaré|mandaré|prepararé|llamaré|revisaré|haré|escribiré|hablaré|actualizaré|confirmaré)|(enviará|mandará|preparará|llamará|revisará|hará|escribirá|hablará|actualizará|confirmará)`,
     decision:

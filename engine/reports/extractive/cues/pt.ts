@@ -4,6 +4,7 @@ const DO =
   '(envi*|mand*|prepar*|escrev*|redig*|verific*|revis*|lig(ar|o|ue)|telefon*|pergunt*|atualiz*|partilh*|compartilh*|reserv*|agend*|marc(ar|o|amos)|cri(ar|o)|faz(er)?|termin*|acab(ar|o)|descobr*|ped(ir|e)|test*|adicion*|organiz*|contat*|contact*|convid*|sub(ir|o)|assin*|pag(ar|o|ue)|confirm*|trat(ar|o)|cuid*|recolh*|compar*|corrig*|arrum*|olh(ar|o)|apresent*|coorden*|fal(ar|o)|inform*|avis*|entreg*|document*|solicit*|encaminh*|reencaminh*|troc*|devolv*|complet*|investig*|procur*|provid*|resolv*|trag*|traz*|mostr*|implement*)';
 
 export const pt: Language = {
+  foreign: /[ñìòùèîû]/,
   phrases: {
     task: `(?<!não )(vou|vamos|vai) (te |lhe |vos |já |também )?${DO}|(tenho|temos|tem|tens) (de|que) ${DO}|(devo|devemos|deve|deveria|precis(o|amos|a)|é preciso|é necessário) (de )?${DO}|(podes|poderias|pode|poderia|consegue|consegues) (por favor |me |nos |lhe ){0,2}${DO}|por favor ${DO}|(eu )?(fico responsável|fico encarregado|trato disso|cuido disso|faço isso|assumo)|não (se esqueça|te esqueças|esqueça|esquecer)|(é|fica|ficou) (responsável|encarregad*) (por|de)|tarefa*|pendência*|(enviarei|mandarei|prepararei|ligarei|farei|escreverei|falarei|atualizarei|confirmarei)|eu (envio|mando|preparo|ligo|reviso|confirmo|atualizo|escrevo)`,
     decision:

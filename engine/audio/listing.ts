@@ -7,6 +7,7 @@ export interface Stream {
   layout: string;
   cover: boolean;
   default: boolean;
+  /** Code of two letters, of three if there is none; null if the tag is none or names several. */
   language: string | null;
 }
 
@@ -22,11 +23,13 @@ export interface Listing {
 }
 
 const INPUT = /^Input #0, (\S+), from /;
-const STREAM = /^ {2,4}Stream #\d+:(\d+)(?:\[0x[0-9a-f]+\])?(?:\((\w+)\))?: (Audio|Video|Subtitle|Data|Attachment): (\w+)(.*)$/;
+/* The language may be any text, with parentheses and line breaks; what follows the last `: Audio: ` of the line is ffmpeg's. */
+const STREAM_START = /^ {2,4}Stream #\d+:\d+(?:\[0x[0-9a-f]+\])?\(/;
+const STREAM = /^ {2,4}Stream #\d+:(\d+)(?:\[0x[0-9a-f]+\])?(\(.*)?: (Audio|Video|Subtitle|Data|Attachment|Unknown): (\w+)(.*)$/s;
 const START = /^ {2}Duration: [^,]+, start: (-?\d+\.\d+),/;
 const DURATION = /^ {2}Duration: (\d+):(\d\d):(\d\d(?:\.\d+)?)/;
 const ERROR_LINE = /invalid|error|not found|could not|not implemented|moov/i;
-const MAX_LINE_CHARACTERS = 4096; // characters kept of a line, since tags may have any length
+const MAX_LINE_CHARACTERS = 4096; // characters kept of the two ends of a line, since tags may have any length
 const MAX_STREAMS = 512;
 
 /** Parses ffmpeg's stream listing as it arrives: `Stream #0:1(und): Audio: aac (LC), 44100 Hz, stereo, fltp (default)`. */
@@ -41,7 +44,7 @@ export class ListingReader {
   push(text: string): void {
     const lines = text.split('\n');
     for (const [i, part] of lines.entries()) {
-      this.#line = (this.#line + part).slice(0, MAX_LINE_CHARACTERS);
+      this.#line = ends(this.#line + part);
       if (i < lines.length - 1) this.#end();
     }
   }
@@ -59,6 +62,10 @@ export class ListingReader {
 
   #end(): void {
     const line = this.#line;
+    if (STREAM_START.test(line) && !STREAM.test(line)) {
+      this.#line += '\n'; // the language goes on
+      return;
+    }
     this.#line = '';
     this.#format ||= INPUT.exec(line)?.[1] ?? '';
     const stream = streamOf(line);
@@ -72,7 +79,7 @@ export class ListingReader {
 
 function streamOf(line: string): Stream | null {
   const [, index, language, type, codec, rest = ''] = STREAM.exec(line) ?? [];
-  if (index === undefined) return null;
+  if (index === undefined || type === 'Unknown') return null;
   const layout = / Hz, ([^,]+)/.exec(rest)?.[1]?.trim() ?? '';
   return {
     index: Number(index),
@@ -81,8 +88,26 @@ function streamOf(line: string): Stream | null {
     layout: layout === '0 channels' ? '' : layout,
     cover: rest.includes('(attached pic)'),
     default: rest.includes('(default)'),
-    language: language && language !== 'und' ? language : null,
+    language: language === undefined ? null : languageOf(language.slice(1, -1)),
   };
+}
+
+const NO_LANGUAGE = new Set(['und', 'mul', 'mis', 'zxx']); // ISO 639: undetermined, several, without a code, none
+
+/** The language of a tag in any notation: `deu`, `ger` and `de-AT` are `de`. Null if it is none. */
+function languageOf(tag: string): string | null {
+  try {
+    const { language } = new Intl.Locale(tag.trim().replaceAll('_', '-'));
+    return NO_LANGUAGE.has(language) || language.length > 3 ? null : language; // longer: a name, such as `english`
+  } catch {
+    return null;
+  }
+}
+
+/** A line without its middle if it is very long. */
+function ends(line: string): string {
+  const half = MAX_LINE_CHARACTERS / 2;
+  return line.length > MAX_LINE_CHARACTERS ? line.slice(0, half) + line.slice(-half) : line;
 }
 
 const EXPECTED_ERROR = /not on whitelist|Failed to open codec in avformat_find_stream_info|Last message repeated/; // picture decoders are blocked on purpose

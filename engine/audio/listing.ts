@@ -15,6 +15,7 @@ export interface Listing {
   /** ffmpeg's names of the container format, 'mov,mp4,m4a,3gp,3g2,mj2'; empty if none was found. */
   format: string;
   streams: Stream[];
+  /** As declared; null if nothing is, also where ffmpeg estimates a duration from the bitrate. */
   durationSeconds: number | null;
   /** Earliest timestamp of any stream. */
   startSeconds: number;
@@ -28,6 +29,7 @@ const STREAM_START = /^ {2,4}Stream #\d+:\d+(?:\[0x[0-9a-f]+\])?\(/;
 const STREAM = /^ {2,4}Stream #\d+:(\d+)(?:\[0x[0-9a-f]+\])?(\(.*)?: (Audio|Video|Subtitle|Data|Attachment|Unknown): (\w+)(.*)$/s;
 const START = /^ {2}Duration: [^,]+, start: (-?\d+\.\d+),/;
 const DURATION = /^ {2}Duration: (\d+):(\d\d):(\d\d(?:\.\d+)?)/;
+const ESTIMATE = /^\[[^\]]+ @ \w+\] Estimating duration from bitrate/; // of its beginning, which may be silent
 const ERROR_LINE = /invalid|error|not found|could not|not implemented|moov/i;
 const MAX_LINE_CHARACTERS = 4096; // characters kept of the two ends of a line, since tags may have any length
 const MAX_STREAMS = 512;
@@ -38,6 +40,7 @@ export class ListingReader {
   #format = '';
   #streams = new Map<number, Stream>();
   #durationSeconds: number | null = null;
+  #estimated = false;
   #startSeconds = 0;
   #complaint = '';
 
@@ -54,7 +57,7 @@ export class ListingReader {
     return {
       format: this.#format,
       streams: [...this.#streams.values()],
-      durationSeconds: this.#durationSeconds,
+      durationSeconds: this.#estimated ? null : this.#durationSeconds,
       startSeconds: this.#startSeconds,
       complaint: this.#complaint,
     };
@@ -72,6 +75,7 @@ export class ListingReader {
     if (stream && this.#streams.size < MAX_STREAMS && !this.#streams.has(stream.index)) this.#streams.set(stream.index, stream);
     const [, hours, minutes, seconds] = DURATION.exec(line) ?? [];
     if (hours !== undefined) this.#durationSeconds ??= Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
+    this.#estimated ||= ESTIMATE.test(line);
     this.#startSeconds ||= Number(START.exec(line)?.[1] ?? 0);
     if (ERROR_LINE.test(line)) this.#complaint ||= firstLine(line);
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { decode, findTools, probe } from '../../../engine/audio/ffmpeg.ts';
+import { ListingReader } from '../../../engine/audio/listing.ts';
 
 const folder = t.testdir();
 const { ffmpeg } = await findTools();
@@ -75,4 +76,35 @@ t.test('decode() leaves out a track that exists only in a tag', async (t) => {
   const recording = await decode(await pair('x): Audio: aac, 1 Hz, mono\n  Stream #0:5(y'));
   t.teardown(() => recording.close());
   t.equal(recording.channels, 2);
+});
+
+t.test('ListingReader does not take an estimate from the bitrate for a declared duration', (t) => {
+  const durationOf = (first: string) => {
+    const reader = new ListingReader();
+    reader.push(`${first}\nInput #0, aac, from 'x':\n  Duration: 00:27:59.00, bitrate: 1 kb/s\n`);
+    return reader.listing().durationSeconds;
+  };
+  t.equal(durationOf('[aac @ 0x55d0] Estimating duration from bitrate, this may be inaccurate'), null);
+  t.equal(durationOf('    title           : Estimating duration from bitrate'), 1679);
+  t.end();
+});
+
+t.test('probe() gives no duration for raw AAC and MP3 without a header, and that of the header', async (t) => {
+  const sound = [
+    '-f',
+    'lavfi',
+    '-i',
+    'aevalsrc=0:d=5',
+    '-f',
+    'lavfi',
+    '-i',
+    'anoisesrc=d=15:r=16000',
+    '-filter_complex',
+    'concat=n=2:v=0:a=1',
+  ];
+  const mono = ['-ac', '1', '-ar', '16000'];
+  t.equal((await probe(await make('raw.aac', ...sound, ...mono))).durationSeconds, null);
+  t.equal((await probe(await make('bare.mp3', ...sound, ...mono, '-q:a', '4', '-write_xing', '0'))).durationSeconds, null);
+  t.equal(Math.round((await probe(await make('headed.mp3', ...sound, ...mono, '-q:a', '4'))).durationSeconds!), 20);
+  t.equal(Math.round((await probe(await make('headed.m4a', ...sound, ...mono))).durationSeconds!), 20);
 });

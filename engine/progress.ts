@@ -11,6 +11,8 @@ export interface Progress {
   heard(fraction: number): void;
   recognised(fraction: number): void;
   diarized(fraction: number): void;
+  /** Reports a finished unit of work whose share is unknown: the fraction stays. */
+  alive(): void;
 }
 
 export function progressOf(run: Run, diarize: boolean): Progress {
@@ -40,5 +42,6 @@ export function progressOf(run: Run, diarize: boolean): Progress {
       done.diarized = fraction;
       work();
     },
+    alive: () => report(highest),
   };
 }

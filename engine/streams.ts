@@ -34,6 +34,8 @@ interface Tools {
   signal: AbortSignal;
 }
 
+const SPOKEN_SHARE = 0.5; // of the progress, for finding the tracks in which anybody speaks
+
 /** Detects the speech of a recording: in one stream, or in one per party of a call. */
 export async function hear(recording: Recording, options: Options, tools: Tools): Promise<Heard> {
   const { signal } = tools;
@@ -43,6 +45,7 @@ export async function hear(recording: Recording, options: Options, tools: Tools)
   const apart = parties.length > 1 && options.diarize && (options.speakers === null || options.speakers === parties.length);
   const channels = apart ? [...parties.keys()] : ['mix' as const];
   const coarse = !options.diarize || apart; // channels already identify the speakers
+  const before = recording.origins && found.parties.length > 1 ? SPOKEN_SHARE : 0;
   let whole = false; // progress is unknown until then
   recording.decoded.then(
     () => (whole = true),
@@ -50,7 +53,7 @@ export async function hear(recording: Recording, options: Options, tools: Tools)
   );
   const look = (channel: Stream['channel'], coarsely: boolean, i = 0) => {
     const onProgress = (seconds: number) => {
-      if (whole) tools.progress.heard((i + (seconds * SAMPLE_RATE) / recording.length) / channels.length);
+      if (whole) tools.progress.heard(before + ((1 - before) * (i + (seconds * SAMPLE_RATE) / recording.length)) / channels.length);
     };
     return listen(byParty, channel, tools, coarsely, onProgress);
   };
@@ -77,7 +80,9 @@ async function spoken(recording: Recording, parties: Party[], tools: Tools): Pro
   const byParty = arranged(recording, parties);
   const speaking: number[] = [];
   for (const channel of parties.keys()) {
-    const activity = await listen(byParty, channel, tools, true);
+    const activity = await listen(byParty, channel, tools, true, (seconds) => {
+      tools.progress.heard((SPOKEN_SHARE * (channel + (seconds * SAMPLE_RATE) / recording.length)) / parties.length);
+    });
     if (findSpeech(speechProbability(activity), FRAME_SECONDS, FIRST_FRAME_SECONDS).spans.length) speaking.push(channel);
   }
   const origin = (channel: number) => byParty.origins![channel]!;

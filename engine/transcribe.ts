@@ -29,13 +29,13 @@ export async function transcribe(path: string, options: Options, run: Run, pool:
   progress.stage('probing');
   const { mediaType, tracks } = limits.probed ?? (await probe(path, { signal }));
   const { maxSeconds, scratch } = limits;
-  const recording = await decode(path, { tracks, signal, maxSeconds, scratch });
+  const recording = await decode(path, { tracks, signal, maxSeconds, scratch, onProgress: progress.alive });
   recording.decoded.then(
     (samples) => run.decoded?.(samples / SAMPLE_RATE),
     () => {}, // handled by readers
   );
   try {
-    const job = pool.job(signal);
+    const job = reporting(pool.job(signal), progress.alive);
     progress.stage('transcribing');
     const heard = await hear(recording, options, { job, pool, progress, signal });
     const { streams, byParty } = heard;
@@ -66,6 +66,22 @@ export async function transcribe(path: string, options: Options, run: Run, pool:
   } finally {
     await recording.close();
   }
+}
+
+/** A job that reports every finished unit of work. */
+function reporting(job: Job, done: () => void): Job {
+  const reported = async <Result>(unit: Promise<Result>) => {
+    const result = await unit;
+    done();
+    return result;
+  };
+  return {
+    signal: job.signal,
+    recognise: (window) => reported(job.recognise(window)),
+    segment: (windows) => reported(job.segment(windows)),
+    embed: (pieces) => reported(job.embed(pieces)),
+    link: (means, weights, options) => reported(job.link(means, weights, options)),
+  };
 }
 
 interface Turns {

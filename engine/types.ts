@@ -131,7 +131,7 @@ export interface Options {
 /** Passed to every stage besides its data. */
 export interface Run {
   signal: AbortSignal;
-  /** `fraction` of the whole, 0 to 1; never decreases. */
+  /** Called after every finished unit of work. `fraction` of the whole, 0 to 1; never decreases. */
   progress(stage: Stage, fraction: number): void;
   /** Called with the decoded length in seconds as soon as it is known; measured in samples. */
   decoded?(seconds: number): void;

@@ -26,7 +26,7 @@ export interface Holding {
   readonly signal: AbortSignal;
   abort(reason: Error): void;
   progress(stage: Stage, fraction: number): void;
-  /** Milliseconds since the last progress. */
+  /** Milliseconds since the last call of `progress`, also with the same fraction. */
   readonly idleMs: number;
   letGo(): void;
 }
@@ -49,7 +49,7 @@ interface Held extends Heartbeat {
   told: { stage?: string; fraction: number; at: number };
 }
 
-export function openHoldings(db: Db, log: Log): Holdings {
+export function openHoldings(db: Db, log: Log, now = () => performance.now()): Holdings {
   const held = new Map<Holding, Held>();
   let ticking = false;
   const due = ({ stage, fraction = 0, told }: Held) =>
@@ -82,17 +82,17 @@ export function openHoldings(db: Db, log: Log): Holdings {
     take(lease) {
       const controller = new AbortController();
       const heartbeat: Held = { lease, told: { fraction: 0, at: performance.now() } }; // claiming counts as a renewal
-      let moved = performance.now();
+      let moved = now();
       const holding: Holding = {
         lease,
         signal: controller.signal,
         abort: (reason) => controller.abort(reason),
         progress(stage, fraction) {
-          if (stage !== heartbeat.stage || fraction > (heartbeat.fraction ?? 0)) moved = performance.now();
+          moved = now();
           Object.assign(heartbeat, { stage, fraction: Math.max(heartbeat.fraction ?? 0, fraction) });
         },
         get idleMs() {
-          return performance.now() - moved;
+          return now() - moved;
         },
         letGo: () => void held.delete(holding),
       };

@@ -14,7 +14,7 @@ import { settle } from './probe.ts';
 import { sealed } from './sealed.ts';
 import type { Job } from './slots.ts';
 
-const STUCK_MS = 20 * 60_000; // without progress
+const STUCK_MS = 20 * 60_000; // without a finished unit of work
 const WORTH_TELLING = 1; // seconds of speech without words above which a line is logged
 const TOLERANCE = 0.5; // seconds of audio beyond the reservation that are settled at the end
 
@@ -134,9 +134,11 @@ function forgiving(engine: Engine, store: Checkpoints): Checkpoints {
   };
 }
 
-/** Aborts work without progress: a decoder or model that hangs must not occupy its slot for ever. */
 function watchdog(holding: Holding): NodeJS.Timeout {
-  return setInterval(() => {
-    if (holding.idleMs > STUCK_MS) holding.abort(new Error(`no progress for ${STUCK_MS / 60_000} minutes`));
-  }, 60_000).unref();
+  return setInterval(() => abortIfStuck(holding), 60_000).unref();
+}
+
+/** Aborts work that has finished nothing for 20 minutes: a decoder or model that hangs must not occupy its slot for ever. */
+export function abortIfStuck(holding: Pick<Holding, 'idleMs' | 'abort'>): void {
+  if (holding.idleMs > STUCK_MS) holding.abort(new Error(`no progress for ${STUCK_MS / 60_000} minutes`));
 }

@@ -15,7 +15,7 @@ export interface Track {
   layout: 'mono' | 'stereo' | null;
   /** Default track of players. */
   default: boolean;
-  /** As declared by the container, or null. */
+  /** Code of the language that the container declares, or null. */
   language: string | null;
   /** Earliest timestamp of any stream in the container. */
   startSeconds: number;

@@ -16,7 +16,7 @@ export interface Tools {
   decoders: string;
 }
 
-const OLDEST_MAJOR = 4; // older versions lack demuxers and fixes for hostile files
+const OLDEST = 4.4; // older versions lack the bitstream filter setts, demuxers, and fixes for hostile files
 const PATIENCE_MS = 60_000; // takes 0.1 s, and far longer on an overloaded machine
 let found: Promise<Tools> | undefined;
 
@@ -77,13 +77,13 @@ async function aboutItself(ffmpeg: string): Promise<Omit<Tools, 'ffmpeg'>> {
   const asked = promisify(execFile)(ffmpeg, ['-decoders'], { env: {}, timeout: PATIENCE_MS });
   const { stdout, stderr } = await asked.catch((error: Error & { killed?: boolean }) => {
     const why = error.killed ? `no output within ${PATIENCE_MS / 1000} s` : error.message;
-    throw new Error(`Cannot decode media: ${ffmpeg} cannot be run (${why}). Install ffmpeg ${OLDEST_MAJOR} or newer`);
+    throw new Error(`Cannot decode media: ${ffmpeg} cannot be run (${why}). Install ffmpeg ${OLDEST} or newer`);
   });
   const banner = `${stderr}\n${stdout}`;
   const version = /^ffmpeg version (\S+)/m.exec(banner)?.[1] ?? 'unknown';
-  const major = Number(/^n?(\d+)\./.exec(version)?.[1] ?? Number.NaN);
-  if (major < OLDEST_MAJOR)
-    throw new Error(`Cannot decode media: ${ffmpeg} is version ${version}, ${OLDEST_MAJOR} or newer is required. Install a newer ffmpeg`);
+  const release = Number(/^n?(\d+\.\d+)/.exec(version)?.[1] ?? Number.NaN);
+  if (release < OLDEST)
+    throw new Error(`Cannot decode media: ${ffmpeg} is version ${version}, ${OLDEST} or newer is required. Install a newer ffmpeg`);
   const decoders = stdout.match(/(?<=^ A[A-Z.]{5} )[^\s=]+/gm) ?? [];
   return { version, libspeex: banner.includes('--enable-libspeex'), decoders: decoders.join(',') };
 }

@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
 import { MediaError, SAMPLE_RATE } from '../types.ts';
-import { Clock, type Frame, type Placed } from './clock.ts';
+import { Clock, type Placed } from './clock.ts';
 import { type Confined, confined } from './confine.ts';
 import { firstLine } from './listing.ts';
-import { type Block, MatroskaReader } from './matroska.ts';
+import { MatroskaReader } from './matroska.ts';
 import { hardened, type Track } from './probe.ts';
 import { openScratch, Scratch } from './scratch.ts';
+import { Stamps, stamped } from './stamps.ts';
 import { findTools, type Tools } from './tools.ts';
 
 const MIN_SECONDS = 1; // shortest audio that is accepted
@@ -55,30 +56,21 @@ function argumentsFor(input: string, { index, codec, layout, startSeconds }: Tra
   return [
     ...['-hide_banner', '-v', 'error', '-nostdin', '-copyts'],
     ...hardened(tools),
-    ...['-threads', '1', ...decoder, '-i', `file:${input}`, '-map', `0:${index}`, '-af', filters(layout, startSeconds)],
-    ...['-c:a', 'pcm_f32le', '-f', 'matroska', 'pipe:1'],
+    ...['-threads', '1', ...decoder, '-i', `file:${input}`, '-map', `0:${index}`, '-af', filters(layout)],
+    ...['-c:a', 'pcm_f32le', ...stamped(startSeconds), '-f', 'matroska', 'pipe:1'],
   ];
 }
 
-const LAG_RANGE_MS = 2 ** 27; // milliseconds of output timestamps per frame
-const ZERO_LAG_MS = LAG_RANGE_MS / 2; // the middle of that range is a lag of 0
-
-/**
- * Filters for 16 kHz output in which each frame's timestamp encodes how far the file's timestamp is ahead of the samples decoded so far,
- * because muxers require increasing timestamps and those in files are arbitrary. Channels are kept; a file that switches between mono and
- * stereo keeps the layout it began with.
- */
-function filters(layout: Track['layout'], startSeconds: number): string {
-  const lag = `if(isnan(PTS),ld(0),st(0,PTS-NB_CONSUMED_SAMPLES-${startSeconds * SAMPLE_RATE}))`;
-  const samples = SAMPLE_RATE / 1000; // per millisecond
-  const time = `st(1,ld(1)+1)*${LAG_RANGE_MS * samples}+clip(${lag},${-ZERO_LAG_MS * samples},${(ZERO_LAG_MS - 1) * samples})+${ZERO_LAG_MS * samples}`;
-  return `aformat=sample_fmts=flt:sample_rates=${SAMPLE_RATE}${layout ? `:channel_layouts=${layout}` : ''},asetpts='${time}'`;
+/** Filters for 16 kHz output. Channels are kept; a file that switches between mono and stereo keeps the layout it began with. */
+function filters(layout: Track['layout']): string {
+  return `aformat=sample_fmts=flt:sample_rates=${SAMPLE_RATE}${layout ? `:channel_layouts=${layout}` : ''}`;
 }
 
 /** Moves frames from the decoder to the scratch file, each to its position, until either ends, then judges the outcome. */
 async function fill(run: Confined, opened: (channels: number) => Scratch, { broadcast }: Track, options: TrackOptions): Promise<Scratch> {
   const { maxSeconds, mostChannels, onProgress } = options;
   const reader = new MatroskaReader();
+  const stamps = new Stamps();
   const clock = new Clock(maxSeconds * SAMPLE_RATE, broadcast ? CLOCK_RESET_SECONDS * SAMPLE_RATE : undefined);
   let [channels, sound] = [0, 0];
   let scratch: Scratch | undefined;
@@ -95,7 +87,7 @@ async function fill(run: Confined, opened: (channels: number) => Scratch, { broa
         if ('channels' in event) {
           channels = event.channels;
           scratch = opened(channels > mostChannels ? 1 : channels);
-        } else for (const placed of clock.push(frameOf(event, channels))) await place(placed);
+        } else for (const placed of clock.push(stamps.frame(event, channels))) await place(placed);
       }
       onProgress?.((scratch?.taken ?? 0) / SAMPLE_RATE);
     }
@@ -108,12 +100,6 @@ async function fill(run: Confined, opened: (channels: number) => Scratch, { broa
   const { code } = await run.ended;
   if (!scratch || sound < MIN_SECONDS * SAMPLE_RATE) throw unusable(sound / SAMPLE_RATE, code, run.complaints());
   return scratch;
-}
-
-function frameOf({ time, data }: Block, channels: number): Frame {
-  const samples = new Float32Array(data.length / Float32Array.BYTES_PER_ELEMENT); // a copy, aligned for floats
-  new Uint8Array(samples.buffer).set(data);
-  return { lag: ((time % LAG_RANGE_MS) - ZERO_LAG_MS) * (SAMPLE_RATE / 1000), count: samples.length / channels, samples };
 }
 
 /** Sample frames with all channels, or downmixed. */

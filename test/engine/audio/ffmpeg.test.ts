@@ -213,6 +213,16 @@ t.test('ListingReader parses the stream listing of the installed ffmpeg, whateve
   t.equal((await listingOf('tagged.mkv')).streams.length, 2);
 });
 
+t.test('lookUp() rejects versions of ffmpeg without what decoding needs', async (t) => {
+  const versions = { '4.3.9-0+deb11u1': false, 'n4.4.2': true, '10.0': true, 'N-118000-gabc': true };
+  for (const [version, accepted] of Object.entries(versions)) {
+    await writeFile(at(`ffmpeg-${version}`), `#!/bin/sh\necho 'ffmpeg version ${version} Copyright'\n`, { mode: 0o755 });
+    const looked = lookUp({ FFMPEG_PATH: at(`ffmpeg-${version}`) });
+    if (accepted) t.match(await looked, { version });
+    else await t.rejects(looked, { message: /is version 4\.3\.9.*, 4\.4 or newer is required/ });
+  }
+});
+
 t.test('lookUp() names the remedy if there is no ffmpeg', async (t) => {
   await t.rejects(lookUp({ FFMPEG_PATH: '/nowhere/ffmpeg' }), { message: /not found at FFMPEG_PATH=.*apt-get install ffmpeg/ });
   const { version, decoders } = await lookUp({ PATH: process.env.PATH });

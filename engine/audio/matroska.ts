@@ -18,7 +18,9 @@ const CHANNELS = 0x9f;
 const TIMESTAMP = 0xe7;
 const SIMPLE_BLOCK = 0xa3;
 const BLOCK = 0xa1;
-const MAX_ELEMENT_BYTES = 2 ** 20; // bytes per element; longer blocks are delivered in pieces
+const PIECE_BYTES = 2 ** 20; // longer blocks are delivered in pieces
+const MAX_NUMBER_BYTES = 8; // bytes of an integer
+const MAX_SKIPPED_BYTES = 2 ** 28; // bytes of any other element: more than ffmpeg may allocate
 
 /** Incremental parser. */
 export class MatroskaReader {
@@ -27,12 +29,19 @@ export class MatroskaReader {
   #cluster = 0; // timestamp of the current cluster
   #time = 0; // timestamp of the current block
   #left = 0; // bytes of it still to come
+  #skipped = 0; // bytes still to come of an element without meaning here
 
   /** Yields what the bytes so far complete. Throws if they are not Matroska. */
   *push(bytes: Uint8Array): Generator<Event> {
     const data = this.#held.length ? Buffer.concat([this.#held, bytes]) : bytes;
     let at = 0;
     for (;;) {
+      if (this.#skipped) {
+        const gone = Math.min(this.#skipped, data.length - at);
+        this.#skipped -= gone;
+        at += gone;
+        if (this.#skipped) break;
+      }
       if (this.#left) {
         const piece = this.#piece(data.length - at);
         if (!piece) break;
@@ -52,15 +61,20 @@ export class MatroskaReader {
         at = body + head;
       } else if (MASTER_IDS.has(id.value))
         at = body; // descend into its children
-      else {
-        if (size.value > MAX_ELEMENT_BYTES)
-          throw new Error(`Cannot read the decoder's output: an element of ${size.value} bytes, the maximum is ${MAX_ELEMENT_BYTES}`);
+      else if (id.value === TIMESTAMP || id.value === CHANNELS) {
+        checkSize(size.value, MAX_NUMBER_BYTES);
         if (body + size.value > data.length) break;
         at = body + size.value;
-        if (id.value === TIMESTAMP) this.#cluster = unsigned(data.subarray(body, at));
-        if (id.value !== CHANNELS) continue;
-        this.#channels = Math.max(1, unsigned(data.subarray(body, at)));
-        yield { channels: this.#channels };
+        const value = unsigned(data.subarray(body, at));
+        if (id.value === TIMESTAMP) this.#cluster = value;
+        else {
+          this.#channels = Math.max(1, value);
+          yield { channels: this.#channels };
+        }
+      } else {
+        checkSize(size.value, MAX_SKIPPED_BYTES);
+        this.#skipped = size.value;
+        at = body;
       }
     }
     this.#held = data.slice(at); // a copy: the caller may reuse its buffer
@@ -78,9 +92,13 @@ export class MatroskaReader {
   /** Bytes of the current block to deliver now, in whole sample frames: all of it, or what has arrived of a long one. */
   #piece(available: number): number {
     if (available >= this.#left) return this.#left;
-    if (this.#left <= MAX_ELEMENT_BYTES || available < MAX_ELEMENT_BYTES / 2) return 0;
+    if (this.#left <= PIECE_BYTES || available < PIECE_BYTES / 2) return 0;
     return available - (available % (this.#channels * Float32Array.BYTES_PER_ELEMENT));
   }
+}
+
+function checkSize(bytes: number, most: number): void {
+  if (bytes > most) throw new Error(`Cannot read the decoder's output: an element of ${bytes} bytes, the maximum is ${most}`);
 }
 
 /** A variable-length integer: an element id, or with `unmarked` a size without its length marker. Null if bytes are missing. */

@@ -57,7 +57,7 @@ function argumentsFor(input: string, { index, codec, layout, startSeconds }: Tra
     ...['-hide_banner', '-v', 'error', '-nostdin', '-copyts'],
     ...hardened(tools),
     ...['-threads', '1', ...decoder, '-i', `file:${input}`, '-map', `0:${index}`, '-af', filters(layout)],
-    ...['-c:a', 'pcm_f32le', ...stamped(startSeconds), '-f', 'matroska', 'pipe:1'],
+    ...['-map_metadata', '-1', '-map_chapters', '-1', '-c:a', 'pcm_f32le', ...stamped(startSeconds), '-f', 'matroska', 'pipe:1'],
   ];
 }
 

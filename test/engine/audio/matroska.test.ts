@@ -55,7 +55,20 @@ t.test("MatroskaReader returns a long block in pieces of whole sample frames wit
   t.equal(sum, block);
 });
 
+t.test('MatroskaReader skips long elements that it does not use, however the bytes are split', async (t) => {
+  const tags = Buffer.alloc(1_520_119, 0xa3);
+  const size = Buffer.from([0x08, 0, 0, 0, 0]);
+  size.writeUInt32BE(tags.length, 1);
+  const around = { before: Buffer.from([0x9f, 0x81, 2]), after: Buffer.from([0xa3, 0x8c, 0x81, 0, 5, 0x80, 0, 0, 0, 0, 0, 0, 0, 0]) };
+  const bytes = Buffer.concat([around.before, Buffer.from([0x12, 0x54, 0xc3, 0x67]), size, tags, around.after]);
+  for (const step of [1000, 65_536, bytes.length]) {
+    const events = read(bytes, step).map((event) => ('data' in event ? { ...event, data: [...event.data] } : event));
+    t.strictSame(events, [{ channels: 2 }, { time: 5, data: new Array(8).fill(0) }], `${step} bytes at a time`);
+  }
+});
+
 t.test('MatroskaReader rejects what is not Matroska', async (t) => {
   t.throws(() => read(new Uint8Array(100), 10), { message: /not Matroska/ });
-  t.throws(() => read(Buffer.from([0x4d, 0x80, 0x08, 0xff, 0xff, 0xff, 0xff]), 10), { message: /the maximum is 1048576/ });
+  t.throws(() => read(Buffer.from([0x4d, 0x80, 0x08, 0xff, 0xff, 0xff, 0xff]), 10), { message: /the maximum is 268435456/ });
+  t.throws(() => read(Buffer.from([0x9f, 0x89]), 10), { message: /an element of 9 bytes, the maximum is 8/ });
 });

@@ -45,9 +45,9 @@ const WRAPPER_ERROR = /^(?:unshare|setpriv|prlimit): .*/; // messages of the wra
  */
 export async function confined(program: string, args: string[], input: string, limits: Limits): Promise<Confined> {
   limits.signal?.throwIfAborted();
-  const home = await mkdtemp(join(tmpdir(), 'longhand-media-'));
   const asNobody = process.getuid?.() === 0 && (await openToAll(input));
   const [command = program, ...rest] = [...(await fences(limits.seconds, asNobody)), program, ...args];
+  const home = await mkdtemp(join(tmpdir(), 'longhand-media-'));
   const child = spawn(command, rest, {
     cwd: home,
     env: {},
@@ -97,7 +97,9 @@ function supervise(child: Confined['child'], { seconds, silence, signal }: Limit
     if (++whole >= seconds) kill(timeout(`after ${seconds} s`));
     else if (++quiet >= silence) kill(timeout(`after ${silence} s without output`));
   }, 1000);
-  signal?.addEventListener('abort', abort, { once: true });
+  if (signal?.aborted)
+    abort(); // while the child was prepared
+  else signal?.addEventListener('abort', abort, { once: true });
   const end = new Promise<End>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, signal) => resolve({ code, signal }));

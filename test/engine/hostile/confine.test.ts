@@ -91,3 +91,12 @@ t.test('confined() kills the whole process group on timeout, on silence and on a
   }
   t.strictSame(await left(), []);
 });
+
+t.test('confined() kills the program at once if the signal aborts while it is being prepared', async (t) => {
+  const controller = new AbortController();
+  const running = confined('/bin/sleep', ['10'], input, { seconds: 5, silence: 5, signal: controller.signal });
+  controller.abort(new Error('deleted'));
+  const { ended } = await running;
+  await t.rejects(ended, { message: 'deleted' });
+  t.strictSame(await left(), []);
+});

@@ -86,3 +86,26 @@ t.test('members, webhooks and templates are removed after a confirmation, and st
   t.strictSame(faults, []);
   await page.close();
 });
+
+t.test('Editor() leaves a template published that was published while it was being edited', async (t) => {
+  const page = await browser.newPage();
+  await signIn(page, url, key);
+  await page.goto(`${url}/#/workspace/templates`);
+  await page.click('text=New template');
+  await page.fill('section[aria-label="Template"] input >> nth=0', 'Delivery');
+  await page.fill('section[aria-label="Template"] textarea', 'List every promise about a delivery date.');
+  await page.click('button:text-is("Save")');
+  const row = 'article:has-text("delivery")';
+  await page.waitForSelector(`${row} >> .chip:text-is("draft")`);
+  await page.click(`${row} >> text=Edit`);
+  await page.click(`${row} >> text=Publish`);
+  await page.waitForSelector(`${row} >> .chip:text-is("published")`);
+  await page.fill('section[aria-label="Template"] input >> nth=0', 'Deliveries');
+  const [change] = await Promise.all([
+    page.waitForRequest((request) => request.method() === 'PATCH'),
+    page.click('section[aria-label="Template"] >> button:text-is("Save")'),
+  ]);
+  t.strictSame(change.postDataJSON(), { name: 'Deliveries' });
+  await page.waitForSelector('article:has-text("Deliveries") >> .chip:text-is("published")');
+  await page.close();
+});

@@ -26,15 +26,26 @@ interface Props {
 
 /** Editor of a report template, with a preview. */
 export function Editor({ template, owner, done, cancel }: Props) {
-  const [draft, set] = useState({ name: '', slug: '', prompt: '', description: '', scope: 'personal', status: 'draft', ...template });
+  const [before] = useState(() => ({
+    name: '',
+    slug: '',
+    prompt: '',
+    scope: 'personal',
+    ...template,
+    description: template.description ?? '',
+  }));
+  const [draft, set] = useState(before);
   const field = (name: keyof typeof draft) => ({
     value: String(draft[name] ?? ''),
     onInput: (event: Event) => set({ ...draft, [name]: (event.currentTarget as HTMLInputElement).value }),
   });
   const save = async () => {
-    const { name, slug, prompt, scope, status } = draft;
-    const body = { name, prompt, scope, status, description: draft.description || null, ...(slug ? { slug } : {}) };
-    await (template.id ? call('PATCH', `/templates/${template.id}`, body) : call('POST', '/templates', body));
+    const { name, slug, prompt, scope, description } = draft;
+    const body = { name, prompt, scope, description: description || null, ...(slug && { slug }) };
+    // The template may be published, or changed elsewhere, while it is being edited: only what was edited here is sent.
+    const edited = Object.entries(body).filter(([field]) => draft[field as keyof typeof body] !== before[field as keyof typeof body]);
+    if (!template.id) await call('POST', '/templates', { ...body, status: 'draft' });
+    else if (edited.length) await call('PATCH', `/templates/${template.id}`, Object.fromEntries(edited));
     done();
   };
   return (

@@ -14,7 +14,7 @@ export function Templates({ owner }: { owner: boolean }) {
   return (
     <>
       <p>
-        <button type="button" class="main" onClick={() => edit({ scope: 'personal', status: 'draft' })}>
+        <button type="button" class="main" onClick={() => edit({})}>
           New template
         </button>
       </p>

@@ -38,6 +38,19 @@ export function day(stamp: string): string {
   return full.format(new Date(stamp));
 }
 
+const utc = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+
+/** A calendar day of the API, which counts them in UTC: YYYY-MM-DD, shown without its year. */
+export function utcDay(date: string): string {
+  return utc.format(new Date(`${date}T00:00Z`));
+}
+
+/** The last moment of a calendar day, YYYY-MM-DD, where this person is. */
+export function endOfDay(date: string): Date {
+  const [year, month, of] = date.split('-').map(Number);
+  return new Date(new Date(year!, month! - 1, of! + 1).getTime() - 1);
+}
+
 /** As short as possible: the time if today, else the date. */
 export function when(stamp: string, now = new Date()): string {
   const date = new Date(stamp);

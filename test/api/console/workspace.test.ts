@@ -6,6 +6,7 @@ const programs = needPrograms(t, 'chromium');
 const { world, db, url, workspace, ann, key, browser } = await openConsole(t, programs.chromium);
 const talk = await world.transcription(ann);
 await world.member(workspace, { name: 'Bob', email: 'bob@example.com' });
+await db.query('*', 'insert into ledger (workspace_id, minutes, transcription_id) values (?, -12.5, ?)', [workspace, talk]);
 
 t.test('members, identities, projects, vocabulary and webhooks are saved', async (t) => {
   const context = await browser.newContext();
@@ -108,4 +109,26 @@ t.test('Editor() leaves a template published that was published while it was bei
   t.strictSame(change.postDataJSON(), { name: 'Deliveries' });
   await page.waitForSelector('article:has-text("Deliveries") >> .chip:text-is("published")');
   await page.close();
+});
+
+t.test('days are those of the person where a key expires, and are labelled UTC where the service counts them', async (t) => {
+  const context = await browser.newContext({ timezoneId: 'America/Los_Angeles', locale: 'en-US' });
+  const page = await context.newPage();
+  await signIn(page, url, key);
+  await page.goto(`${url}/#/workspace/keys`);
+  const today = await page.evaluate(() => new Date().toLocaleDateString('sv'));
+  await page.fill('input[name=name]', 'For today');
+  await page.fill('input[name=expires_at]', today);
+  const [sent] = await Promise.all([page.waitForRequest((request) => request.method() === 'POST'), page.click('text=Create key')]);
+  const expires = await page.evaluate((at) => new Date(at).toLocaleString('sv'), sent.postDataJSON().expires_at);
+  t.equal(expires, `${today} 23:59:59`);
+  await page.waitForSelector('li:has-text("For today"):has-text("11:59")');
+  await page.goto(`${url}/#/activity`);
+  const first = new Intl.DateTimeFormat('en-US', { day: 'numeric', month: 'short', timeZone: 'UTC' }).format(Date.now() - 29 * 86_400_000);
+  await page.waitForSelector('.chart');
+  t.strictSame(await page.locator('.chart .hours span').allTextContents(), [first, 'today (UTC)']);
+  await page.goto(`${url}/#/?date_from=${today}`);
+  await page.waitForSelector('label:has-text("From (UTC)")');
+  await page.waitForSelector('label:has-text("To (included, UTC)")');
+  await context.close();
 });

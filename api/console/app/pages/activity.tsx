@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { Field, Options, Problem, Waiting } from '../parts/basics.tsx';
 import { Chart } from '../parts/chart.tsx';
 import { Figure } from '../parts/figure.tsx';
-import { day, FAILURE, length } from '../show.ts';
+import { day, FAILURE, length, utcDay } from '../show.ts';
 import { usePolled, useTitle } from '../use.ts';
 
 interface Usage {
@@ -123,11 +123,7 @@ function Minutes({ usage }: { usage: Usage[] }) {
         </p>
       )}
       {kept.length > 0 && (
-        <Chart
-          bars={days}
-          summary={`${total} minutes in the last ${DAYS} days`}
-          marks={[day(`${lastDays()[0]}T00:00Z`).split(',')[0]!, 'today']}
-        />
+        <Chart bars={days} summary={`${total} minutes in the last ${DAYS} days`} marks={[utcDay(lastDays()[0]!), 'today (UTC)']} />
       )}
     </section>
   );

@@ -72,8 +72,8 @@ export function Filters({ query }: { query: URLSearchParams }) {
               <Options of={LANGUAGE_CHOICES} />
             </select>
           </Field>
-          {text('date_from', 'From', 'date')}
-          {text('date_to', 'To', 'date')}
+          {text('date_from', 'From (UTC)', 'date')}
+          {text('date_to', 'To (included, UTC)', 'date')}
           {text('external_id', 'External ID')}
           <MetadataFilter query={query} />
         </div>

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { call } from '../../client.ts';
 import { Field, Form, Once, Problem } from '../../parts/basics.tsx';
 import { Risky } from '../../parts/dialog.tsx';
-import { day } from '../../show.ts';
+import { day, endOfDay } from '../../show.ts';
 import { useLoaded } from '../../use.ts';
 
 interface Key {
@@ -41,7 +41,7 @@ export function Keys({ owner }: { owner: boolean }) {
             const made = await call<{ key: string }>('POST', '/keys', {
               name: name || null,
               scopes,
-              expires_at: expires_at ? new Date(expires_at).toISOString() : null,
+              expires_at: expires_at ? endOfDay(expires_at).toISOString() : null,
             });
             show(made.key);
             again();
@@ -50,7 +50,7 @@ export function Keys({ owner }: { owner: boolean }) {
           <Field label="Name">
             <input name="name" maxLength={100} placeholder="CRM" />
           </Field>
-          <Field label="Expires (leave empty for never)">
+          <Field label="Expires at the end of (leave empty for never)">
             <input name="expires_at" type="date" />
           </Field>
           <fieldset class="row">

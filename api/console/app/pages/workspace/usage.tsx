@@ -33,7 +33,7 @@ export function Usage() {
             <Options of={BY} />
           </select>
         </Field>
-        <Field label="From">
+        <Field label="From (UTC)">
           <input type="date" required value={from} onChange={set((text) => text && setFrom(text))} />
         </Field>
         <Field label="To (included, UTC)">

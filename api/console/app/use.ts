@@ -7,28 +7,31 @@ import type { Transcription } from './types.ts';
 export interface Loaded<T> {
   value: T | null;
   error: Error | null;
-  /** Path that `value` was loaded from: the previous one while the next one loads. */
-  from: string | null;
   /** Reloads. */
   again: () => void;
 }
 
-/** Loads `path` from the API, again when the path changes. Null: loads nothing. */
+/**
+ * Loads `path` from the API, again when the path changes. Null: loads nothing. The result of another path is never shown: it would be taken
+ * for that of this one, for example if this one cannot be loaded.
+ */
 export function useLoaded<T>(path: string | null): Loaded<T> {
-  const [state, set] = useState<Omit<Loaded<T>, 'again'>>({ value: null, error: null, from: null });
+  const [state, set] = useState<{ value: T | null; error: Error | null; from: string | null }>({ value: null, error: null, from: null });
   const [round, next] = useState(0);
+  const again = useCallback(() => next((n) => n + 1), []);
   useEffect(() => {
     if (path === null) return;
     let current = true;
     call<T>('GET', path).then(
       (value) => current && set({ value, error: null, from: path }),
-      (error) => current && set((before) => ({ ...before, error })),
+      (error) => current && set((before) => ({ value: before.from === path ? before.value : null, error, from: path })),
     );
     return () => {
       current = false;
     };
   }, [path, round]);
-  return { ...state, again: useCallback(() => next((n) => n + 1), []) };
+  const { value, error } = state.from === path ? state : { value: null, error: null };
+  return { value, error, again };
 }
 
 /** Loads `path` from the API every `periodMs`. */

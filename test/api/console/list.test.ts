@@ -72,6 +72,24 @@ t.test('every filter of the list includes and excludes, combined and across page
   await page.close();
 });
 
+t.test('List() shows no rows, and nothing to select, of other filters when those asked for cannot be loaded', async (t) => {
+  const page = await browser.newPage();
+  await signIn(page, url, key);
+  await page.waitForSelector('tbody tr');
+  await page.check('text=Select page');
+  await page.route('**/v1/app/**status=failed*', (route) => route.abort());
+  await page.click('.tabs >> text=Failed');
+  await page.waitForSelector('[role=alert]:has-text("cannot be reached")');
+  t.equal(await page.locator('tbody tr').count(), 0);
+  t.equal(await page.locator('[aria-label="Selection"]').count(), 0);
+  await page.route('**/v1/app/**language=de*', (route) => route.abort());
+  await page.goto(`${url}/#/?language=de`);
+  await page.waitForSelector('[role=alert]:has-text("cannot be reached")');
+  t.equal(await page.locator('tbody tr').count(), 0);
+  t.equal(await page.locator('.tabs .figure').count(), 0, 'neither their numbers');
+  await page.close();
+});
+
 t.test('an unreachable service is reported in a sentence, and tried again', async (t) => {
   const page = await browser.newPage();
   await signIn(page, url, key);

@@ -111,6 +111,18 @@ t.test('Editor() leaves a template published that was published while it was bei
   await page.close();
 });
 
+t.test('Usage() shows no figures of other days when those asked for cannot be loaded', async (t) => {
+  const page = await browser.newPage();
+  await signIn(page, url, key);
+  await page.goto(`${url}/#/workspace/usage`);
+  await page.waitForSelector('.sums');
+  await page.route('**/v1/app/usage?*', (route) => route.abort());
+  await page.selectOption('label:has-text("By") select', 'key');
+  await page.waitForSelector('[role=alert]:has-text("cannot be reached")');
+  t.equal(await page.locator('.sums').count(), 0);
+  await page.close();
+});
+
 t.test('days are those of the person where a key expires, and are labelled UTC where the service counts them', async (t) => {
   const context = await browser.newContext({ timezoneId: 'America/Los_Angeles', locale: 'en-US' });
   const page = await context.newPage();

@@ -24,8 +24,7 @@ export function List({ query, session, uploads }: { query: URLSearchParams; sess
   const asked = new URLSearchParams(query);
   asked.set('limit', String(PAGE));
   if (search) asked.delete('status');
-  const { value: loaded, from, error, again } = useLoaded<Page<Row>>(`/listing?${asked}`);
-  const value = search && from !== `/listing?${asked}` ? null : loaded; // rows of before are no results
+  const { value, error, again } = useLoaded<Page<Row>>(`/listing?${asked}`);
   const [totals, count] = useTotals(filters.toString());
   const [chosen, choose] = useState<ReadonlySet<string>>(new Set());
   const sending = useSending(uploads, value?.items);
@@ -94,16 +93,19 @@ function useSending(uploads: UploadQueue, rows: Row[] | undefined) {
 
 /** Number of transcriptions per status under the same filters. */
 function useTotals(filters: string): [Partial<Record<string, number>>, () => void] {
-  const [totals, set] = useState<Partial<Record<string, number>>>({});
+  const [known, set] = useState<{ of: string; totals: Partial<Record<string, number>> }>({ of: filters, totals: {} });
   const count = () => {
     for (const status of Object.keys(STATUS))
       call<Page<Item>>('GET', `/transcriptions?${filters}&status=${status}&limit=1`).then(
-        ({ total }) => set((before) => ({ ...before, [status]: total })),
+        ({ total }) => set((before) => (before.of === filters ? { of: filters, totals: { ...before.totals, [status]: total } } : before)),
         () => {},
       );
   };
-  useEffect(count, [filters]);
-  return [totals, count];
+  useEffect(() => {
+    set({ of: filters, totals: {} });
+    count();
+  }, [filters]);
+  return [known.of === filters ? known.totals : {}, count];
 }
 
 interface StatusesProps {

@@ -111,6 +111,26 @@ t.test('Editor() leaves a template published that was published while it was bei
   await page.close();
 });
 
+t.test('Preferences() says that the settings are saved until they are edited or saved again', async (t) => {
+  const page = await browser.newPage();
+  await signIn(page, url, key);
+  await page.goto(`${url}/#/workspace/settings`);
+  const saved = () => page.locator('[role=status]:text-is("Saved")').count();
+  const save = async (days: string) => {
+    await page.fill('input[name=retention_days]', days);
+    await page.click('button:text-is("Save")');
+  };
+  await save('80');
+  await page.waitForSelector('[role=status]:text-is("Saved")');
+  await page.route('**/v1/app/settings', (route) => route.abort());
+  await page.fill('input[name=retention_days]', '70');
+  t.equal(await saved(), 0, 'it was edited');
+  await save('70');
+  await page.waitForSelector('[role=alert]');
+  t.equal(await saved(), 0);
+  await page.close();
+});
+
 t.test('Usage() shows no figures of other days when those asked for cannot be loaded', async (t) => {
   const page = await browser.newPage();
   await signIn(page, url, key);

@@ -52,16 +52,18 @@ export function Action({
   );
 }
 
-/** A form that submits its fields by name and is cleared on success. */
+/** A form that submits its fields by name and is cleared on success. `stale`: it was edited or submitted since its last success. */
 export function Form({
   send,
   label,
   kind = 'row',
+  stale,
   children,
 }: {
   send: (fields: Record<string, string>) => Promise<unknown>;
   label: string;
   kind?: string;
+  stale?: () => void;
   children: ComponentChildren;
 }) {
   const [busy, setBusy] = useState(false);
@@ -69,6 +71,7 @@ export function Form({
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
+    stale?.();
     setBusy(true);
     setError(null);
     try {
@@ -80,7 +83,7 @@ export function Form({
     setBusy(false);
   };
   return (
-    <form class={kind} onSubmit={submit}>
+    <form class={kind} onSubmit={submit} onInput={stale}>
       {children}
       <button type="submit" class="main" disabled={busy}>
         {label}

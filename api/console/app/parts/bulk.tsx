@@ -51,6 +51,8 @@ export function Bulk({ shown, chosen, set, session, changed }: Props) {
       return sentence('Moved', answer.moved, answer.refused);
     });
   const remove = async () => {
+    setError(null);
+    tell('');
     const answer = await call<{ deleted: number; refused: number }>('POST', '/transcriptions/delete', { ids });
     ask(false);
     done();

@@ -28,6 +28,7 @@ export function TurnEditor({ record, version, segment, close }: Props) {
       ...(speaker !== seen.speaker && { speaker_id: speaker }),
     };
     if (Object.keys(wanted).length === 1) return close(false);
+    setError(null);
     try {
       await correct(record.id, version, { segments: [wanted] });
       close(true);

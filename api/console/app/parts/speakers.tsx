@@ -86,9 +86,13 @@ function Name({ name, save }: { name: string; save: ((name: string) => Promise<v
     was.current = editing;
   }, [editing]);
   if (!save) return <span>{name}</span>;
+  const open = () => {
+    setError(null);
+    edit(true);
+  };
   if (!editing) {
     return (
-      <button type="button" ref={button} class="speaker" aria-label={`Rename ${name}`} title="Rename" onClick={() => edit(true)}>
+      <button type="button" ref={button} class="speaker" aria-label={`Rename ${name}`} title="Rename" onClick={open}>
         {name}
       </button>
     );
@@ -97,6 +101,7 @@ function Name({ name, save }: { name: string; save: ((name: string) => Promise<v
     <form
       onSubmit={(event) => {
         event.preventDefault();
+        setError(null);
         save(input.current!.value).then(() => edit(false), setError);
       }}
     >

@@ -23,6 +23,7 @@ export function Preferences() {
       key={JSON.stringify(value)}
       kind="card row"
       label="Save"
+      stale={() => tell(false)}
       send={async ({ vocabulary, retention_days, keep_recordings_days }) => {
         await call('PUT', '/settings', {
           vocabulary,

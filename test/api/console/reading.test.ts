@@ -1,0 +1,34 @@
+import t from 'tap';
+import { openConsole, signIn } from '../../support/browser.ts';
+import { needPrograms } from '../../support/programs.ts';
+import { SPEAKERS } from '../../support/world.ts';
+
+const programs = needPrograms(t, 'chromium');
+const { world, url, ann, key, browser } = await openConsole(t, programs.chromium);
+const id = await world.transcription(ann, {
+  title: 'A call',
+  speakers: SPEAKERS,
+  turns: [
+    { start: 0, end: 5, speaker: 'speaker_1', text: 'The invoice came much too late.' },
+    { start: 5, end: 9, speaker: 'speaker_2', text: 'Let us meet in the café.' },
+  ],
+});
+const page = await browser.newPage();
+await signIn(page, url, key);
+
+t.test('Speakers() shows the error of a name only until it is saved', async (t) => {
+  await page.goto(`${url}/#/t/${id}`);
+  const name = async (text: string) => {
+    await page.fill('input[aria-label="Speaker name"]', text);
+    await page.keyboard.press('Enter');
+  };
+  await page.click('button.speaker >> nth=0');
+  await page.route('**/speakers/*', (route) => route.abort());
+  await name('Dorothy');
+  await page.waitForSelector('.speakers [role=alert]');
+  await page.unrouteAll();
+  await name('Dorothy');
+  await page.click('button.speaker:text-is("Dorothy")');
+  await page.waitForSelector('input[aria-label="Speaker name"]');
+  t.equal(await page.locator('.speakers [role=alert]').count(), 0);
+});

@@ -16,6 +16,21 @@ const id = await world.transcription(ann, {
 const page = await browser.newPage();
 await signIn(page, url, key);
 
+t.test('Reading() finds and highlights what the list found: every word, ignoring accents', async (t) => {
+  for (const [search, marks] of [
+    ['late invoice', ['invoice', 'late']],
+    ['cafe', ['café']],
+  ] as const) {
+    await page.goto(`${url}/#/?q=${encodeURIComponent(search)}`);
+    await page.waitForSelector('.hit-list mark');
+    t.strictSame(await page.locator('.hit-list mark').allTextContents(), marks, 'in the list');
+    await page.click('a.open:text-is("A call")');
+    await page.waitForSelector('.turn mark');
+    t.strictSame(await page.locator('.turn mark').allTextContents(), marks, search);
+    t.match(await page.textContent('.find [role=status]'), /^1 turns/);
+  }
+});
+
 t.test('Speakers() shows the error of a name only until it is saved', async (t) => {
   await page.goto(`${url}/#/t/${id}`);
   const name = async (text: string) => {

@@ -1,12 +1,17 @@
-/** A pattern for the search text; null if it is too short. */
-export function pattern(search: string): RegExp | null {
-  const wanted = search.trim();
-  return wanted.length > 1 ? new RegExp(`(${wanted.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')})`, 'gi') : null;
-}
+import { patternsOf, spansOf } from '../finding.ts';
 
-/** Text with every occurrence of `search` highlighted. */
+/** Text with the words of `search` highlighted. */
 export function Marked({ text, search }: { text: string; search: string }) {
-  const wanted = pattern(search);
-  if (!wanted) return <>{text}</>;
-  return <>{text.split(wanted).map((part, at) => (at % 2 ? <mark key={at}>{part}</mark> : part))}</>;
+  let end = 0;
+  const pieces = spansOf(text, patternsOf(search)).flatMap(([from, to]) => {
+    const before = text.slice(end, from);
+    end = to;
+    return [before, <mark key={from}>{text.slice(from, to)}</mark>];
+  });
+  return (
+    <>
+      {pieces}
+      {text.slice(end)}
+    </>
+  );
 }

@@ -1,9 +1,9 @@
 import { options } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { foldText, fullest, patternsOf } from '../finding.ts';
 import type { Segment, Transcription } from '../types.ts';
 import { Copy } from './basics.tsx';
 import { Icon } from './icons.tsx';
-import { pattern } from './marked.tsx';
 import { Player } from './player.tsx';
 import { Turns } from './turns.tsx';
 
@@ -34,10 +34,9 @@ export function Reading({ record, version, label, colour, at, look, kept, words,
   const seek = useCallback((seconds: number) => seeking.current?.(seconds), []);
   const input = useRef<HTMLInputElement>(null);
   const whole = usePaper();
-  const hits = useMemo(() => {
-    const wanted = pattern(search);
-    return wanted ? record.segments.filter(({ text }) => text.search(wanted) >= 0).map(({ id }) => id) : [];
-  }, [search, record.segments]);
+  const wanted = useMemo(() => patternsOf(search), [search]);
+  const folded = useMemo(() => (wanted ? record.segments.map(({ text }) => foldText(text)) : []), [wanted === null, record.segments]);
+  const hits = useMemo(() => (wanted ? fullest(folded, wanted).map((index) => record.segments[index]!.id) : []), [wanted, folded]);
   useEffect(() => {
     const find = (event: KeyboardEvent) => {
       const asked = event.key === 'f' && (event.ctrlKey || event.metaKey);
@@ -68,7 +67,7 @@ export function Reading({ record, version, label, colour, at, look, kept, words,
           onKeyDown={(event) => event.key === 'Enter' && move(event.shiftKey ? -1 : 1)}
         />
         <span class="quiet figure" role="status">
-          {pattern(search) ? `${hit >= 0 ? `${hit + 1} of ` : ''}${hits.length} turns` : ''}
+          {wanted ? `${hit >= 0 ? `${hit + 1} of ` : ''}${hits.length} turns` : ''}
         </span>
         <button type="button" class="small icon" aria-label="Previous" disabled={!hits.length} onClick={() => move(hit < 0 ? 0 : -1)}>
           <Icon of="up" />

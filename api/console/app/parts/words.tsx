@@ -1,12 +1,11 @@
 import { Fragment } from 'preact';
+import { patternsOf, spansOf } from '../finding.ts';
 import type { Segment } from '../types.ts';
-import { pattern } from './marked.tsx';
 
 /** The words of a turn with their times. Words that contain a part of what is searched for are highlighted. */
 export function Words({ words, search }: { words: NonNullable<Segment['words']>; search: string }) {
-  const wanted = pattern(search);
   const text = words.map((word) => word.text).join('');
-  const hits = wanted ? [...text.matchAll(wanted)].map(({ index, 0: hit }) => [index, index + hit.length] as const) : [];
+  const hits = spansOf(text, patternsOf(search));
   let end = 0;
   return words.map((word) => {
     const from = end;

@@ -1,5 +1,6 @@
+import { Fragment } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { call, ended, remember, type Session } from './client.ts';
+import { call, ended, Refused, remember, type Session } from './client.ts';
 import { Activity } from './pages/activity.tsx';
 import { Authorize } from './pages/authorize.tsx';
 import { Installation } from './pages/installation.tsx';
@@ -7,38 +8,51 @@ import { List } from './pages/list.tsx';
 import { SignIn } from './pages/sign-in.tsx';
 import { TranscriptPage } from './pages/transcript.tsx';
 import { Workspace } from './pages/workspace.tsx';
-import { Waiting } from './parts/basics.tsx';
+import { Action, Waiting } from './parts/basics.tsx';
 import { Bell } from './parts/bell.tsx';
 import { Brand } from './parts/icons.tsx';
 import { Menu } from './parts/menu.tsx';
+import { Renewal } from './parts/renewal.tsx';
 import { createQueue, type UploadQueue } from './uploading.ts';
 import { go, useLoaded, useRoute } from './use.ts';
 
-/** The console: shows what the signed-in person may use. Uploads continue while other pages are open. */
+/**
+ * The console: shows what the signed-in person may use. Uploads continue while other pages are open. When the session ends, the page stays
+ * with what was typed into it, for the same person who signs in again.
+ */
 export function App() {
   const [session, setSession] = useState<Session | null | undefined>(undefined);
+  const [over, setOver] = useState(false); // the session has ended
   const [member, setMember] = useState(''); // the previous user: if the same person signs in again, their uploads continue
   const uploads = useMemo(createQueue, [member]);
   const { path, query } = useRoute();
   const enter = (found: Session | null) => {
     remember(found);
+    setOver(false);
     setSession(found);
     if (found) setMember(found.member.id);
   };
+  const tabs = useMemo(() => new BroadcastChannel('session'), []); // the other tabs, which have the same session
+  const change = (found: Session | null) => {
+    enter(found);
+    tabs.postMessage(null);
+  };
   useEffect(() => {
-    ended.notify = () => enter(null);
-    call<Session>('GET', '/session').then(enter, () => enter(null));
+    ended.notify = () => setOver(true);
+    tabs.onmessage = () => call<Session>('GET', '/session').then(enter, (failure) => isRefusal(failure) && enter(null));
+    call<Session>('GET', '/session').then(change, () => enter(null));
+    return () => tabs.close();
   }, []);
   useEffect(() => uploads.drop, [uploads]);
-  const late = Boolean(session) && path === '/sign-in'; // an unused sign-in link: remove its secret from the address bar
+  const late = Boolean(session) && !over && path === '/sign-in'; // an unused sign-in link: remove its secret from the address bar
   useEffect(() => {
     if (late) location.replace('#/');
   }, [late]);
   useEffect(() => document.getElementById('content')?.focus({ preventScroll: true }), [path]);
   if (session === undefined || late) return <Waiting />;
-  if (session === null) return <SignIn query={query} onSignedIn={enter} />;
+  if (session === null || (over && path === '/sign-in')) return <SignIn query={query} onSignedIn={change} />;
   return (
-    <>
+    <Fragment key={session.member.id}>
       <a class="skip" href="#content">
         Skip to content
       </a>
@@ -52,15 +66,19 @@ export function App() {
         </nav>
         <div class="own">
           <Bell />
-          <Account session={session} leave={() => enter(null)} />
+          <Account session={session} leave={() => change(null)} />
         </div>
       </header>
       <main id="content" tabIndex={-1}>
         <Content path={path} query={query} session={session} uploads={uploads} />
       </main>
-    </>
+      {over && <Renewal email={session.member.email} onSignedIn={change} />}
+    </Fragment>
   );
 }
+
+/** The service knows no session of this browser. */
+const isRefusal = (failure: unknown) => failure instanceof Refused && failure.status === 401;
 
 interface Place {
   path: string;
@@ -115,17 +133,18 @@ function Account({ session: { member, workspace }, leave }: { session: Session; 
         API reference <span class="quiet">{value?.version}</span>
       </a>
       <hr />
-      <button
-        type="button"
-        class="choice"
-        onClick={async () => {
-          await call('DELETE', '/session');
+      <Action
+        kind="choice"
+        run={async () => {
+          await call('DELETE', '/session').catch((failure) => {
+            if (!isRefusal(failure)) throw failure; // otherwise it had ended already
+          });
           leave();
           go('/');
         }}
       >
         Sign out
-      </button>
+      </Action>
     </Menu>
   );
 }

@@ -31,25 +31,43 @@ export interface Session {
 }
 
 let csrf = '';
+let over = false; // the session has ended, and the person is asked to sign in again
 
+/** Makes a session that of the next requests. If one had ended, repeats what `renewed` holds. */
 export function remember(session: Session | null): void {
+  const again = over && session !== null;
   csrf = session?.csrf ?? '';
+  over = false;
+  if (again) for (const repeat of [...renewed]) repeat();
 }
 
 /** Called when the session has ended. */
 export const ended: { notify: () => void } = { notify: () => {} };
 
+/** Called when the person has signed in again. */
+export const renewed = new Set<() => void>();
+
+const OF_SIGNING_IN = ['/session', '/session/choices', '/options'];
+
 export function headers(): Record<string, string> {
   return csrf ? { 'X-CSRF-Token': csrf } : {};
 }
 
-/** Sends one request. Throws Refused, or an error with a message if there is no response. */
+/**
+ * Sends one request. Throws Refused, or an error with a message if there is no response. While a new sign-in is awaited nothing else is sent:
+ * the service would count requests of an ended session, which pages repeat, as attempts to guess one.
+ */
 async function ask(path: string, init: RequestInit): Promise<Response> {
+  if (over && !OF_SIGNING_IN.includes(path)) throw new Refused(401, { message: 'Your session has ended: sign in again' });
+  const used = csrf;
   const answer = await fetch(`/v1/app${path}`, init).catch(() => {
     throw new Error('The service cannot be reached: check the connection and try again');
   });
   if (answer.ok || answer.status === 304) return answer;
-  if (answer.status === 401 && csrf) ended.notify();
+  if (answer.status === 401 && used && used === csrf) {
+    over = true;
+    ended.notify();
+  }
   throw new Refused(answer.status, await answer.json().catch(() => ({})));
 }
 

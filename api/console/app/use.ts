@@ -1,6 +1,6 @@
 import type { RefObject } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { call, poller, Refused } from './client.ts';
+import { call, poller, Refused, renewed } from './client.ts';
 import { type Changes, loadChanges } from './correcting.ts';
 import type { Transcription } from './types.ts';
 
@@ -31,7 +31,17 @@ export function useLoaded<T>(path: string | null): Loaded<T> {
     };
   }, [path, round]);
   const { value, error } = state.from === path ? state : { value: null, error: null };
+  useRenewed(error, again);
   return { value, error, again };
+}
+
+/** Reloads what failed, once the person has signed in again. */
+function useRenewed(error: Error | null, again: () => void): void {
+  useEffect(() => {
+    if (!error) return;
+    renewed.add(again);
+    return () => void renewed.delete(again);
+  }, [error, again]);
 }
 
 /** Loads `path` from the API every `periodMs`. */
@@ -90,7 +100,9 @@ export function useRecord(id: string, words: boolean) {
     replaced.current++;
     show(newer);
   };
-  return { record, changes, error, replace, again: () => next((n) => n + 1) };
+  const again = useCallback(() => next((n) => n + 1), []);
+  useRenewed(error, again);
+  return { record, changes, error, replace, again };
 }
 
 /** Whether a failure may be temporary: the service or the connection is unavailable or overloaded. */

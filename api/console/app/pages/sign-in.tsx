@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { call, type Session } from '../client.ts';
-import { Field, Form, Problem } from '../parts/basics.tsx';
+import { Problem } from '../parts/basics.tsx';
 import { Brand } from '../parts/icons.tsx';
+import { Ways } from '../parts/ways.tsx';
 import { go, useLoaded, useTitle } from '../use.ts';
 
 type Proof = { key: string } | { link: string } | { invitation: string } | { workspace_id: string };
@@ -13,9 +14,9 @@ type Proof = { key: string } | { link: string } | { invitation: string } | { wor
 export function SignIn({ query, onSignedIn }: { query: URLSearchParams; onSignedIn: (session: Session) => void }) {
   useTitle('Sign in');
   const [link, invitation, error] = ['link', 'invitation', 'error'].map((name) => query.get(name));
-  const { value: ways } = useLoaded<{ oidc: { name: string } | null; version: string }>('/options');
   const [problem, setProblem] = useState<Error | null>(error ? new Error(error) : null);
   const enter = async (proof: Proof) => {
+    setProblem(null);
     const session = await call<Session>('POST', '/session', proof);
     const back = query.get('return');
     if ('workspace_id' in proof && back && /^\/(?![/\\])/.test(back)) return location.assign(back);
@@ -41,18 +42,7 @@ export function SignIn({ query, onSignedIn }: { query: URLSearchParams; onSigned
           </p>
         )}
         {query.has('choose') && <Choices choose={(id) => enter({ workspace_id: id }).catch(setProblem)} />}
-        {ways?.oidc && (
-          <p>
-            <a class="button main" href={`/v1/app/oidc/start?return=${here}`}>
-              Sign in with {ways.oidc.name}
-            </a>
-          </p>
-        )}
-        <Form label="Sign in" kind="" send={({ key = '' }) => enter({ key: key.trim() })}>
-          <Field label="API key">
-            <input name="key" type="password" required autocomplete="current-password" placeholder="lh_…" />
-          </Field>
-        </Form>
+        <Ways back={here} enter={(key) => enter({ key })} />
         <p class="quiet">
           No key? Ask the operator for a sign-in link. The <a href="/docs">API reference</a> is public.
         </p>

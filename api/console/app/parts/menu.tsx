@@ -23,7 +23,7 @@ export function Menu({
       if (!menu.open) return;
       const escaped = event instanceof KeyboardEvent && event.key === 'Escape';
       const target = event.target as Element;
-      const chosen = event instanceof MouseEvent && (!menu.contains(target) || target.closest('.choice'));
+      const chosen = event instanceof MouseEvent && (!menu.contains(target) || target.closest('.choice:not([aria-busy])')); // an Action reports an error beside it
       if (!escaped && !chosen) return;
       menu.open = false;
       if (escaped) menu.querySelector('summary')!.focus();

@@ -4,6 +4,9 @@ const CORRECTIONS = ['test/api/console/corrections.test.ts'];
 const CORRECTING = ['test/api/console/correcting.test.ts'];
 const LISTENING = ['test/api/console/listening.test.ts'];
 const PAGES = ['test/api/console/pages.test.ts'];
+const RENEWAL = ['test/api/console/renewal.test.ts'];
+const FINDING = ['test/api/console/finding.test.ts'];
+const WORKSPACE = ['test/api/console/workspace.test.ts'];
 const RECORDING = ['test/api/v1/recording.test.ts'];
 const DOCUMENTS = ['test/api/export/documents.test.ts'];
 
@@ -24,6 +27,11 @@ export const PEOPLE: Change[] = [
   ['api/console/app/use.ts', "if (changed && value.status === 'completed') seen = null;", '', CORRECTING],
   ['api/console/app/use.ts', 'if (replaced.current !== before) return next((n) => n + 1);', '', CORRECTING],
   ['api/console/app/use.ts', 'useLayoutEffect(() => nav', 'useEffect(() => nav', PAGES],
+  ['api/console/app/use.ts', 'before.from === path ? before.value : null', 'before.value', ['test/api/console/list.test.ts']],
+  ['api/console/app/app.tsx', '<Fragment key={session.member.id}>', '<Fragment>', RENEWAL],
+  ['api/console/app/show.ts', 'of! + 1', 'of!', WORKSPACE],
+  ['api/console/app/finding.ts', 'count === most', 'count > 0', FINDING],
+  ['api/console/app/finding.ts', 'from < last[1]', 'from > last[1]', FINDING],
   ['api/console/app/pages/list.tsx', "known.join(' ')", '0', PAGES],
   ['api/console/app/parts/title.tsx', 'if (title === record.title) return close(false);', '', CORRECTING],
   ['api/console/app/parts/editor.tsx', 'save(other.version)', 'save(version)', CORRECTING],

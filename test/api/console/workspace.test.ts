@@ -122,7 +122,7 @@ t.test('Preferences() says that the settings are saved until they are edited or 
   };
   await save('80');
   await page.waitForSelector('[role=status]:text-is("Saved")');
-  await page.route('**/v1/app/settings', (route) => route.abort());
+  await page.route('**/v1/app/settings', (route) => (route.request().method() === 'PUT' ? route.abort() : route.continue()));
   await page.fill('input[name=retention_days]', '70');
   t.equal(await saved(), 0, 'it was edited');
   await save('70');

@@ -100,7 +100,6 @@ export const ERRORS = {
     message: 'This kind of author is not supported here; use email:<email> or user:<uuid>',
   },
   author_not_member: { status: 422, retry: false, message: 'The author is not an active member of this workspace' },
-  too_many_webhooks: { status: 422, retry: false, message: 'A workspace can have at most 50 webhooks; delete one first' },
   too_many_reports: { status: 422, retry: false, message: 'At most 3 reports can be requested at once' },
   prompt_not_found: {
     status: 422,

@@ -48,12 +48,12 @@ export const postWebhook = route({
   id: 'createWebhook',
   summary: 'Create a webhook',
   description:
-    'From now on, this URL is notified of every final status, at least once, with ids and status but no text. Deliveries are signed according to Standard Webhooks. The secret is returned only in this response.',
+    'From now on, this URL is notified of every final status, at least once, with ids and status but no text. Deliveries are signed according to Standard Webhooks. The secret is returned only in this response. A workspace can have at most 50 webhooks.',
   tag: TAG,
   access: MANAGE,
   body: WebhookCreation,
   answers: { 201: { description: 'Created', schema: WebhookWithSecret, example: WEBHOOK_SECRET_EXAMPLE } },
-  errors: [403, 'validation_error', 'too_many_webhooks'],
+  errors: [403, 'validation_error'],
   async handler(context) {
     const { db, vault, caller, settings } = context;
     const wanted = await context.body();

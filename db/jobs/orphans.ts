@@ -21,7 +21,7 @@ export async function deletedMedia(db: Db): Promise<Orphan[]> {
     '*',
     `select o.name from spool_orphans o where o.seen_at = '-infinity'
        and not exists (select from transcriptions t where t.id = split_part(o.name, '.', 1)::uuid and t.media_key_sealed is not null)
-     limit ${BATCH}`,
+     order by o.looked_at limit ${BATCH}`,
   );
   return rows.map(({ name }) => toOrphan(name));
 }
@@ -53,6 +53,15 @@ export async function abandoned(db: Db, seconds: number): Promise<Orphan[]> {
 /** Forgets files that no longer exist or are referenced. */
 export async function forgetOrphans(db: Db, files: readonly Orphan[]): Promise<void> {
   if (files.length) await db.query('*', 'delete from spool_orphans where name = any (?::text[])', [files.map(nameOf)]);
+}
+
+/** Moves files that could not be removed behind the others, which must not wait for them. */
+export async function postponeOrphans(db: Db, files: readonly Orphan[]): Promise<void> {
+  await db.query(
+    '*',
+    `update spool_orphans set looked_at = now(), seen_at = case when seen_at = '-infinity' then seen_at else now() end where name = any (?::text[])`,
+    [files.map(nameOf)],
+  );
 }
 
 /** The ids of spool files that nothing references: no queued or running transcription, no upload in progress. */

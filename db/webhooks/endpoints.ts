@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type Actor, requireOwner } from '../../api/contract/actor.ts';
-import { ApiError, notFound } from '../../api/contract/errors.ts';
+import { invalid, notFound } from '../../api/contract/errors.ts';
 import { LIMITS } from '../../api/contract/limits.ts';
 import type { WebhookEvent } from '../../api/contract/webhook.ts';
 import { audit } from '../access/audit.ts';
@@ -48,7 +48,9 @@ async function existing(tx: Tx, actor: Actor, id: string) {
   return webhook;
 }
 
-/** Creates a webhook. Its secret signs every delivery; it is returned once and stored encrypted. Throws `too_many_webhooks`. */
+const FULL = `is one too many: a workspace can have at most ${LIMITS.WEBHOOKS} webhooks; delete one first`;
+
+/** Creates a webhook. Its secret signs every delivery; it is returned once and stored encrypted. Throws 422. */
 export async function createWebhook(
   tx: Tx,
   vault: Vault,
@@ -57,7 +59,7 @@ export async function createWebhook(
 ): Promise<WebhookRow & Secret> {
   requireOwner(actor);
   await lockNamed(tx, `webhooks ${actor.workspaceId}`);
-  if ((await tx.em.count(Webhook, { workspaceId: actor.workspaceId })) >= LIMITS.WEBHOOKS) throw new ApiError('too_many_webhooks');
+  if ((await tx.em.count(Webhook, { workspaceId: actor.workspaceId })) >= LIMITS.WEBHOOKS) throw invalid([{ field: 'url', message: FULL }]);
   const id = randomUUID();
   const { secret, sealed: secretSealed } = await newSecret(vault, actor, id);
   const webhook = tx.em.create(Webhook, { id, workspaceId: actor.workspaceId, url, secretSealed, events: events && [...events] });

@@ -3,7 +3,16 @@ import { type ClockWatch, correctTimes, hasTimesAhead, openClockWatch } from '..
 import type { Media } from '../../db/jobs/complete.ts';
 import { buryDeadEngines } from '../../db/jobs/engines.ts';
 import { expiredMedia } from '../../db/jobs/kept.ts';
-import { abandoned, deletedMedia, forgetOrphans, listPlace, noteOrphans, type Orphan, setListPlace } from '../../db/jobs/orphans.ts';
+import {
+  abandoned,
+  deletedMedia,
+  forgetOrphans,
+  listPlace,
+  noteOrphans,
+  type Orphan,
+  postponeOrphans,
+  setListPlace,
+} from '../../db/jobs/orphans.ts';
 import { enqueuePurge, purgeFailedJobs } from '../../db/jobs/queue.ts';
 import { expireTranscripts, forgetExpired, leftoverMedia, reclaimReports, reclaimTranscriptions } from '../../db/jobs/sweep.ts';
 import { noteStale } from '../../db/search/blocks.ts';
@@ -114,31 +123,45 @@ async function removeAll(engine: Engine, next: () => Promise<Media[]>): Promise<
 async function removeDeleted(engine: Engine): Promise<number> {
   if (engine.trouble.reason) return 0; // as for orphans
   for (const end = performance.now() + REMOVING_MS; performance.now() < end; ) {
-    const files = await deletedMedia(engine.db);
-    if (!files.length) break;
-    if ((await removeFiles(engine, files)).length < files.length) break; // the same would be read again at once
+    if (!(await removeFiles(engine, await deletedMedia(engine.db), end))) break;
   }
   return 0;
 }
 
-/** Removes files of the spool and forgets those that are gone, which it returns. One that cannot be removed does not keep the others. */
-async function removeFiles({ db, spool, log }: Engine, files: readonly Orphan[]): Promise<Orphan[]> {
-  const failures = await inTurn(files, ({ id, extension }) =>
-    spool.remove(id, extension).then(
-      () => null,
-      (error: unknown) => ({ error, transcription: id }),
-    ),
+/**
+ * Removes files of the spool until `end`, and forgets those that are gone. Those that cannot be removed are tried again after all others.
+ * Returns the number of files removed.
+ */
+async function removeFiles({ db, spool, log }: Engine, files: readonly Orphan[], end: number): Promise<number> {
+  const removed: Orphan[] = [];
+  const failures: { file: Orphan; error: unknown }[] = [];
+  await inTurn(
+    files,
+    (file) =>
+      spool.remove(file.id, file.extension).then(
+        () => void removed.push(file),
+        (error: unknown) => void failures.push({ file, error }),
+      ),
+    end,
   );
-  for (const failure of failures) if (failure) log.warn(failure, 'a file of the spool could not be removed; the sweeper will retry');
-  const removed = files.filter((_, i) => !failures[i]);
   await forgetOrphans(db, removed);
-  return removed;
+  const [first] = failures;
+  if (first) {
+    const about = { count: failures.length, transcription: first.file.id, error: first.error };
+    log.warn(about, 'files of the spool could not be removed; the sweeper will retry');
+    await postponeOrphans(
+      db,
+      failures.map(({ file }) => file),
+    );
+  }
+  return removed.length;
 }
 
-/** `work` for each item, a few at a time. */
-async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+/** `work` for each item, a few at a time; no more of it after `end`. */
+async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>, end = Number.POSITIVE_INFINITY): Promise<R[]> {
   const results: R[] = [];
-  for (let i = 0; i < items.length; i += REMOVERS) results.push(...(await Promise.all(items.slice(i, i + REMOVERS).map(work))));
+  for (let i = 0; i < items.length && performance.now() < end; i += REMOVERS)
+    results.push(...(await Promise.all(items.slice(i, i + REMOVERS).map(work))));
   return results;
 }
 
@@ -162,10 +185,9 @@ async function removeOrphans(engine: Engine): Promise<number> {
   if (trouble.reason) return 0; // the folder may belong to another installation
   let removed = 0;
   for (const end = performance.now() + REMOVING_MS; performance.now() < end; ) {
-    const files = await abandoned(db, ORPHAN_SECONDS);
-    const gone = await removeFiles(engine, files);
-    removed += gone.length;
-    if (!files.length || gone.length < files.length) break;
+    const gone = await removeFiles(engine, await abandoned(db, ORPHAN_SECONDS), end);
+    removed += gone;
+    if (!gone) break;
   }
   const { entries, next } = await spool.page(await listPlace(db), LISTED);
   for (let from = 0; from < entries.length; from += BATCH) await noteOrphans(db, entries.slice(from, from + BATCH));

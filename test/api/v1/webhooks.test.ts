@@ -147,7 +147,11 @@ t.test('a workspace has at most 50 webhooks, also if they are created at the sam
   const answers = await Promise.all(Array.from({ length: 55 }, () => ask('POST', '', { url }, crowd.key)));
   const refused = answers.filter(({ status }) => status !== 201);
   t.equal(refused.length, 5);
-  for (const answer of refused) t.match(answer, { status: 422, json: { code: 'too_many_webhooks' } });
+  for (const answer of refused)
+    t.match(answer, {
+      status: 422,
+      json: { code: 'validation_error', detail: { errors: [{ field: 'url', message: /at most 50 webhooks/ }] } },
+    });
   const { json } = await ask('GET', '', undefined, crowd.key);
   t.equal(json.total, 50);
   t.equal((await ask('DELETE', `/${json.items[0].id}`, undefined, crowd.key)).status, 204);

@@ -23,7 +23,7 @@ export const ACCESS: Change[] = [
   ['db/access/tokens.ts', 'if (!found || !(await stands(tx, found))) return null;', 'if (!found) return null;', OAUTH],
   ['db/access/tokens.ts', '|| !(await stands(tx, found))) return null;\n  found', ') return null;\n  found', OAUTH],
   ['db/access/tokens.ts', 'if (revokedAt && !again) {', 'if (false) {', OAUTH],
-  ['db/access/grants.ts', '...ownedBy(actor), family: lookupId(id)', 'family: lookupId(id)', ['test/api/console/access.test.ts']],
+  ['db/access/grants.ts', '...ownedBy(actor), family, ', 'family, ', ['test/api/console/access.test.ts']],
   ['db/access/keys.ts', "if (reserved && actor.role !== 'owner')", 'if (false)', KEYS],
   ['db/access/keys.ts', "...(role !== 'owner' && { memberId })", '', KEYS],
   ['db/tenants/visibility.ts', '(${owner} or t.author_id', '(true or t.author_id', TENANCY],

@@ -47,10 +47,11 @@ export function toWords(
   const words: Omit<Spoken, keyof Span>[] = [];
   const ranges: Range[] = [];
   let k = 0;
-  for (const { text: word, count } of groups) {
-    const first = begin[k]!;
-    ranges.push({ first, end: Math.max(first + 1, k + count < begin.length ? begin[k + count]! : frames.length) });
-    const probability = text.slice(k, k + count).reduce((sum, i) => sum + Math.exp(logProbs[i]!), 0) / count;
+  for (const [g, { text: word, count, blank }] of groups.entries()) {
+    const next = k + count + (groups[g + 1]?.blank ?? 0);
+    const first = begin[k + blank]!; // a space has no sound: it neither begins its word nor says how sure the model is of it
+    ranges.push({ first, end: Math.max(first + 1, next < begin.length ? begin[next]! : frames.length) });
+    const probability = text.slice(k + blank, k + count).reduce((sum, i) => sum + Math.exp(logProbs[i]!), 0) / (count - blank);
     words.push({ text: word, probability });
     k += count;
   }
@@ -103,26 +104,46 @@ function adjacent(frames: Int32Array, i: number): boolean {
 
 const PUNCTUATION = /^[\p{P}\p{S}]+$/u;
 const OPENING_PUNCTUATION = /[\p{Ps}\p{Pi}]$/u;
+const ENDING_PUNCTUATION = /^[,;:!?؛،؟۔।॥։።፣]+$/; // even after a space, as in French and Hindi
 const PLAIN_CHARACTER = /^[A-Za-z0-9.,']$/;
 
-/** Groups tokens into whole characters, and those into words; punctuation belongs to its word. */
-export function group(tokens: readonly number[], spaces: boolean, tokenizer: Tokenizer): { text: string; count: number }[] {
-  const groups: { text: string; count: number }[] = [];
+/** The tokens of one word. */
+interface Group {
+  text: string;
+  /** Number of tokens, and how many of them, the first, are only a space: many scripts have no token for a space with a letter. */
+  count: number;
+  blank: number;
+}
+
+/** Groups tokens into whole characters, and those into words; punctuation belongs to its word, and so does the space before it. */
+export function group(tokens: readonly number[], spaces: boolean, tokenizer: Tokenizer): Group[] {
+  const groups: Group[] = [];
   for (const part of characters(tokens, tokenizer)) {
     const before = groups.at(-1);
-    if (before && joins(before.text, part.text, spaces)) {
-      before.text += part.text;
-      before.count += part.count;
-    } else groups.push({ ...part });
+    if (before && joins(before.text, part.text, spaces)) append(before, part);
+    else groups.push({ ...part, blank: 0 });
+    if (ENDING_PUNCTUATION.test(groups.at(-1)!.text.trim())) appendLast(groups);
   }
   const last = groups.at(-1);
+  if (last && (isEmpty(last.text) || opens(last.text))) appendLast(groups);
+  return groups.filter(({ text }) => !isEmpty(text)).map((found) => ({ ...found, text: found.text.trimEnd() }));
+}
+
+/** Joins the last group to the one before it, if there is one. */
+function appendLast(groups: Group[]): void {
   const before = groups.at(-2);
-  if (last && before && opens(last.text)) {
-    before.text += last.text;
-    before.count += last.count;
-    groups.pop();
-  }
-  return groups.map(({ text, count }) => ({ text: text.trimEnd(), count }));
+  if (before) append(before, groups.pop()!);
+}
+
+function append(group: Group, { text, count }: Pick<Group, 'text' | 'count'>): void {
+  const isSpace = group.text !== '' && isEmpty(group.text);
+  if (isSpace) group.blank = group.count;
+  group.text = isSpace && text.startsWith(' ') ? text : group.text + text;
+  group.count += count;
+}
+
+function isEmpty(text: string): boolean {
+  return text.trim() === '';
 }
 
 /** The shortest runs of tokens that form whole characters. Stray bytes, as written by uncertain models, are left out. */
@@ -140,13 +161,14 @@ function* characters(tokens: readonly number[], tokenizer: Tokenizer): Generator
 
 /** Whether a text belongs to the next word, like a bracket or a quotation mark after a space. */
 function opens(text: string): boolean {
-  return PUNCTUATION.test(text.trim()) && (text.startsWith(' ') || OPENING_PUNCTUATION.test(text));
+  const bare = text.trim();
+  return PUNCTUATION.test(bare) && !ENDING_PUNCTUATION.test(bare) && (text.startsWith(' ') || OPENING_PUNCTUATION.test(text.trimEnd()));
 }
 
 function joins(before: string, text: string, spaces: boolean): boolean {
   const bare = text.trim();
-  if (!bare || opens(before) || /^\p{M}/u.test(bare)) return true;
+  if (!text || isEmpty(before) || opens(before) || /^\p{M}/u.test(bare)) return true;
   if (PUNCTUATION.test(bare)) return !opens(text);
-  if (text.startsWith(' ') || before.endsWith(' ')) return false;
+  if (!bare || text.startsWith(' ')) return false;
   return spaces || (PLAIN_CHARACTER.test(before.at(-1) ?? '') && PLAIN_CHARACTER.test(bare[0]!));
 }

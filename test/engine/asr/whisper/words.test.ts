@@ -3,10 +3,52 @@ import t from 'tap';
 import { AttentionStore } from '../../../../engine/asr/whisper/attention-store.ts';
 import { factsOf } from '../../../../engine/asr/whisper/model.ts';
 import { openTokenizer } from '../../../../engine/asr/whisper/tokenizer.ts';
-import { group, toWords } from '../../../../engine/asr/whisper/words.ts';
+import { group, toWords, WITHOUT_SPACES } from '../../../../engine/asr/whisper/words.ts';
 import { readWhisper } from '../../../../models/descriptor.ts';
 
 const MODEL = fileURLToPath(new URL('../../../../models/whisper-base', import.meta.url));
+
+/** A sentence in each of many scripts, and in languages that write spaces as tokens of their own. */
+const SENTENCES = {
+  am: 'ዛሬ የአየር ሁኔታው ጥሩ ነው።',
+  ar: 'الطقس جميل اليوم، لنخرج معا.',
+  ba: 'Бөгөн һауа торошо бик яҡшы, әйҙә урамға сығабыҙ.',
+  bn: 'আজ আবহাওয়া খুব ভালো, চলো বাইরে যাই।',
+  de: 'Das Wetter ist schön, „sagte“ Müller (gestern).',
+  el: 'Σήμερα ο καιρός είναι πολύ καλός.',
+  en: 'The weather is fine today, he said: "Let\'s go" (twice).',
+  fr: 'Il fait beau aujourd’hui, n’est-ce pas ?',
+  gu: 'આજે હવામાન ખૂબ સારું છે, ચાલો બહાર જઈએ.',
+  he: 'מזג האוויר היום יפה מאוד.',
+  hi: 'आज मौसम बहुत अच्छा है, चलो बाहर चलें।',
+  hy: 'Այսօր եղանակը շատ լավ է, գնանք դուրս։',
+  ka: 'დღეს ამინდი ძალიან კარგია.',
+  kk: 'Бүгін ауа райы өте жақсы, қыдырып қайтайық.',
+  kn: 'ಇಂದು ಹವಾಮಾನ ತುಂಬಾ ಚೆನ್ನಾಗಿದೆ.',
+  ko: '오늘 날씨가 아주 좋네요, 밖으로 나갑시다.',
+  ml: 'ഇന്ന് കാലാവസ്ഥ വളരെ നല്ലതാണ്, നമുക്ക് പുറത്തുപോകാം.',
+  mr: 'आज हवामान खूप छान आहे.',
+  ne: 'आज मौसम धेरै राम्रो छ।',
+  pa: 'ਅੱਜ ਮੌਸਮ ਬਹੁਤ ਵਧੀਆ ਹੈ, ਚਲੋ ਬਾਹਰ ਚੱਲੀਏ।',
+  ru: 'Сегодня очень хорошая погода, пойдём гулять.',
+  si: 'අද කාලගුණය ඉතා හොඳයි, අපි එළියට යමු.',
+  ta: 'இன்று வானிலை நன்றாக உள்ளது.',
+  te: 'ఈ రోజు వాతావరణం చాలా బాగుంది, మనం "బయటకు" వెళ్దాం.',
+  tg: 'Имрӯз ҳаво хеле хуб аст, биёед ба берун равем.',
+  tt: 'Бүген һава бик яхшы.',
+  uk: 'Сьогодні дуже гарна погода.',
+  ur: 'آج موسم بہت اچھا ہے۔',
+  vi: 'Hôm nay thời tiết rất đẹp.',
+  yi: 'דער וועטער איז הײַנט זייער שיין.',
+  bo: 'དེ་རིང་གནམ་གཤིས་ཡག་པོ་འདུག ང་ཚོ་འགྲོ།',
+  ja: '今日は天気がとてもいいです。「東京」へ 行きましょう。',
+  km: 'ថ្ងៃនេះ អាកាសធាតុល្អណាស់។',
+  lo: 'ມື້ນີ້ອາກາດດີຫຼາຍ ພວກເຮົາໄປນອກ',
+  my: 'ဒီနေ့ ရာသီဥတု အရမ်းကောင်းတယ်။',
+  th: 'วันนี้อากาศดีมาก เราไปข้างนอกกันเถอะ',
+  yue: '今日天氣好好，我哋出去行下啦。',
+  zh: '今天天气很好，我们在Longhand工作。',
+};
 
 t.test('words', async (t) => {
   const tokenizer = await openTokenizer(MODEL);
@@ -56,6 +98,54 @@ t.test('words', async (t) => {
       words([middle!, ...town], false).map(({ text }) => text),
       words(town, false).map(({ text }) => text),
     );
+  });
+
+  t.test('group() keeps the text of every script, with its spaces', async (t) => {
+    const joined = (text: string, spaces: boolean) => {
+      const tokens = tokenizer.encode(text);
+      const groups = group(tokens, spaces, tokenizer);
+      const count = groups.reduce((sum, found) => sum + found.count, 0);
+      return { text: groups.map((found) => found.text).join(''), allTokens: count === tokens.length };
+    };
+    for (const [language, text] of Object.entries(SENTENCES)) {
+      const spaces = !WITHOUT_SPACES.has(language);
+      const written = spaces ? ` ${text}` : text;
+      t.strictSame(joined(written, spaces), { text: written, allTokens: true }, language);
+      if (spaces) t.equal(group(tokenizer.encode(written), true, tokenizer).length, text.split(/ (?!\?)/).length, `${language}: each word`);
+    }
+  });
+
+  t.test('group() gives a mark after a space to the word before it', async (t) => {
+    t.strictSame(texts(' Bonjour ! Ça va ?'), [' Bonjour !', ' Ça', ' va ?']);
+    t.strictSame(texts(' আমি যাই । চলো ।'), [' আমি', ' যাই ।', ' চলো ।']);
+  });
+
+  t.test('group() gives no word without text', async (t) => {
+    const [space] = tokenizer.encode(' ');
+    const [word] = tokenizer.encode(' one');
+    const lead = tokenizer.encode(' 👩')[0]!;
+    t.strictSame(group([space!], true, tokenizer), []);
+    t.strictSame(group([lead], true, tokenizer), []);
+    t.strictSame(group([word!, space!], true, tokenizer), [{ text: ' one', count: 2, blank: 0 }]);
+    t.strictSame(group([space!, word!], true, tokenizer), [{ text: ' one', count: 2, blank: 1 }], 'one space');
+  });
+
+  t.test('toWords() gives a space of its own no time and no probability', async (t) => {
+    const [space] = tokenizer.encode(' ');
+    const tokens = [space!, tokenizer.encode('one')[0]!, space!, tokenizer.encode('two')[0]!];
+    const shares = new AttentionStore();
+    const row = (first: number, end: number) => {
+      const attention = new Float32Array(facts.alignmentHeads * 1500).fill(1e-5);
+      for (let head = 0; head < facts.alignmentHeads; head++) attention.fill(0.02, head * 1500 + first, head * 1500 + end);
+      return shares.keep(attention);
+    };
+    const attention = [row(0, 20), row(20, 40), row(40, 60), row(60, 98)];
+    const decoded = { tokens, logProbs: [-5, Math.log(0.5), -5, 0], attention };
+    const words = toWords(decoded, 'te', [{ start: 0, end: 1.96 }], 1.96, { ...facts, tick: 0.02 }, tokenizer);
+    t.match(words, [
+      { text: ' one', start: 0.4, end: 1.2, probability: 0.5 },
+      { text: ' two', start: 1.2, end: 1.96, probability: 1 },
+    ]);
   });
 
   t.test('toWords() starts a word after a pause and never exceeds the end', async (t) => {

@@ -2,10 +2,16 @@ import { MAX_LOST_SHARE, MAX_LOST_WORDS, VOCABULARY_BONUS, VOCABULARY_LOG_PROB }
 import type { Tokenizer } from './tokenizer.ts';
 import { WITHOUT_SPACES } from './words.ts';
 
-/** A term of the vocabulary and its tokens. */
+/** A term of the vocabulary in each of its forms: with and without a space. */
 export interface Term {
   text: string;
+  forms: readonly Form[];
+}
+
+interface Form {
   tokens: readonly number[];
+  /** Begins only after a space, a mark, or a letter of a script without spaces: elsewhere it would be the end of another word. */
+  afterMark?: boolean;
 }
 
 /** Terms that were likely where greedy decoding chose another token: the highest log-probability of each. */
@@ -16,8 +22,8 @@ interface Node {
   next: Map<number, Node>;
   /** The terms that begin like this. */
   terms: Term[];
-  /** Whether a term ends here. */
-  ends: boolean;
+  /** The term that ends here. */
+  ends: Term | null;
 }
 
 /** How far the tokens of a row have got in the vocabulary. */
@@ -26,8 +32,7 @@ interface Place {
   /** Tokens of the unfinished term, and of all finished ones. */
   open: number;
   kept: number;
-  /** Finished terms, by their last node. */
-  finished: Set<Node>;
+  finished: Set<Term>;
 }
 
 /** The tokens of a hypothesis with their log-probabilities. */
@@ -43,19 +48,25 @@ export class Vocabulary {
   /** Number of terms. */
   readonly size: number;
   readonly #root = newNode();
+  readonly #afterMark = newNode();
+  readonly #isMark: (tokens: readonly number[]) => boolean;
 
-  constructor(terms: readonly Term[]) {
+  /** @param isMark whether forms that begin only after a mark may begin after these tokens */
+  constructor(terms: readonly Term[], isMark: (tokens: readonly number[]) => boolean = () => false) {
     this.size = terms.length;
-    for (const term of terms) {
-      let node = this.#root;
-      for (const token of term.tokens) {
-        const next = node.next.get(token) ?? newNode();
-        node.next.set(token, next);
-        next.terms.push(term);
-        node = next;
-      }
-      node.ends = node !== this.#root;
+    this.#isMark = isMark;
+    for (const term of terms) for (const form of term.forms) this.#add(term, form);
+  }
+
+  #add(term: Term, { tokens, afterMark }: Form): void {
+    let node = afterMark ? this.#afterMark : this.#root;
+    for (const token of tokens) {
+      const next = node.next.get(token) ?? newNode();
+      node.next.set(token, next);
+      next.terms.push(term);
+      node = next;
     }
+    if (tokens.length) node.ends = term;
   }
 
   /** Number of different terms in the text of a row. */
@@ -75,7 +86,9 @@ export class Vocabulary {
    */
   likely({ tokens, logProbs }: Row, logits: Float32Array, lse: number): { token: number; terms: readonly Term[] }[] {
     const { node } = this.#place(tokens, logProbs);
-    return [...node.next, ...(node === this.#root ? [] : this.#root.next)]
+    const marked = this.#afterMark.next.size > 0 && this.#isMark(tokens);
+    return [...new Set([node, this.#root, ...(marked ? [this.#afterMark] : [])])]
+      .flatMap(({ next }) => [...next])
       .filter(([token]) => logits[token]! - lse >= VOCABULARY_LOG_PROB)
       .map(([token, { terms }]) => ({ token, terms }));
   }
@@ -86,22 +99,27 @@ export class Vocabulary {
       let next = place.node.next.get(token);
       if (!next) {
         place.open = 0;
-        next = this.#root.next.get(token);
+        next = this.#root.next.get(token) ?? this.#nextAfterMark(tokens, i);
       }
       place.node = next ?? this.#root;
       if (!next) continue;
       if (logProbs[i]! >= VOCABULARY_LOG_PROB) place.open++;
       if (!next.ends) continue;
-      place.finished.add(next);
+      place.finished.add(next.ends);
       place.kept += place.open;
       place.open = 0;
     }
     return place;
   }
+
+  #nextAfterMark(tokens: readonly number[], i: number): Node | undefined {
+    const next = this.#afterMark.next.get(tokens[i]!);
+    return next && this.#isMark(tokens.slice(0, i)) ? next : undefined;
+  }
 }
 
 function newNode(): Node {
-  return { next: new Map(), terms: [], ends: false };
+  return { next: new Map(), terms: [], ends: null };
 }
 
 /** Notes the terms that were likely where a row took another token. `logits`: those of text; `lse`: log-sum-exp of all allowed tokens. */
@@ -141,15 +159,37 @@ function wordsOf(text: string): string[] {
 
 let latest: { text: string; spaces: boolean; tokenizer: Tokenizer; vocabulary: Vocabulary } | undefined;
 
-/** The vocabulary of a text, or null if that is empty. The latest is kept, because all windows of a recording share it. */
+/**
+ * The vocabulary of a text, or null if that is empty. The latest is kept, because all windows of a recording share it.
+ * @param language a code, or `auto`
+ */
 export function vocabularyOf(text: string, language: string, tokenizer: Tokenizer): Vocabulary | null {
   if (!text.trim()) return null;
   const spaces = !WITHOUT_SPACES.has(language);
   if (latest?.text !== text || latest.spaces !== spaces || latest.tokenizer !== tokenizer) {
-    const terms = termsOf(text).map((term) => ({ text: term, tokens: tokenizer.encode(spaces ? ` ${term}` : term) }));
-    latest = { text, spaces, tokenizer, vocabulary: new Vocabulary(terms) };
+    const terms = termsOf(text).map((term) => ({ text: term, forms: formsOf(term, spaces, tokenizer) }));
+    latest = { text, spaces, tokenizer, vocabulary: new Vocabulary(terms, (tokens) => endsInMark(tokens, tokenizer)) };
   }
   return latest.vocabulary;
+}
+
+const SPACELESS =
+  '\\p{Script=Han}\\p{Script=Hira}\\p{Script=Kana}\\p{Script=Thai}\\p{Script=Laoo}\\p{Script=Mymr}\\p{Script=Khmr}\\p{Script=Tibt}ー';
+const BEGINS_SPACELESS = new RegExp(`^[${SPACELESS}]`, 'u');
+const ENDS_IN_MARK = new RegExp(`(?:[${SPACELESS}]|[^\\p{L}\\p{M}\\p{N}\ufffd])$`, 'u');
+const CHARACTER_TOKENS = 4; // of one character at most: its bytes
+
+function formsOf(term: string, spaces: boolean, tokenizer: Tokenizer): Form[] {
+  const inside = { tokens: tokenizer.encode(term), afterMark: spaces && !BEGINS_SPACELESS.test(term) };
+  const tokens = tokenizer.encode(` ${term}`);
+  const isSeparate = tokenizer.decode(tokens.slice(0, 1)) === ' '; // a space is likely nearly everywhere: the form inside begins after it
+  return isSeparate ? [inside] : [{ tokens }, inside];
+}
+
+/** Whether a text ends where a word may begin without a space: in a mark, a space or a script without spaces; not in a timestamp. */
+function endsInMark(tokens: readonly number[], tokenizer: Tokenizer): boolean {
+  const text = tokenizer.decode(tokens.slice(-CHARACTER_TOKENS));
+  return ENDS_IN_MARK.test(text) && !text.endsWith('|>');
 }
 
 const NAME = /^\p{Lu}[\p{L}\p{M}'’-]{3,}$/u;

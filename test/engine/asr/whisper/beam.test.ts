@@ -75,7 +75,7 @@ t.test('advance() drops a hypothesis that repeats itself, however probable it is
 });
 
 t.test('advance() prefers a term of the vocabulary among likely tokens, and only there', async (t) => {
-  const vocabulary = new Vocabulary([{ text: 'term', tokens: [8, 9] }]);
+  const vocabulary = new Vocabulary([{ text: 'term', forms: [{ tokens: [8, 9] }] }]);
   const first = (given: Record<number, number>, tokens = [20, 5]) => followed(tokens, given, true, vocabulary)[0]!.at(-1);
   t.equal(first({ 4: 12, 8: 11 }), 8, 'almost as likely');
   t.equal(first({ 4: 12, 8: 9 }), 4, 'much less likely');

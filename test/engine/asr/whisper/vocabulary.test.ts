@@ -10,8 +10,8 @@ const tokenizer = await openTokenizer(join(SHIPPED_FOLDER, 'whisper-base'));
 const row = (...tokens: number[]) => ({ tokens, logProbs: tokens.map(() => -0.1) });
 
 const TERMS = [
-  { text: 'abc', tokens: [1, 2, 3] },
-  { text: 'de', tokens: [4, 5] },
+  { text: 'abc', forms: [{ tokens: [1, 2, 3] }] },
+  { text: 'de', forms: [{ tokens: [4, 5] }] },
 ];
 
 /** Logits of ten tokens; those not given are impossible. With `lse` 0 they are log-probabilities. */
@@ -64,6 +64,33 @@ t.test('vocabularyOf() begins words with a space where the language has spaces',
   t.match(first('Kowloon', 'de')[0], /^ K/);
   t.match(first('香港', 'zh')[0], /^[^ ]/);
   t.equal(vocabularyOf(' ', 'en', tokenizer), null);
+});
+
+t.test('vocabularyOf() finds terms with and without a space before them, once each', async (t) => {
+  const count = (terms: string, text: string, language: string) =>
+    vocabularyOf(terms, language, tokenizer)!.count(row(...tokenizer.encode(text)));
+  for (const language of ['auto', 'ja']) {
+    t.equal(count('東京スカイツリー', '私は東京スカイツリーに行った', language), 1, language);
+    t.equal(count('東京スカイツリー', ' 東京スカイツリー、東京スカイツリー', language), 1, `${language}: each term once`);
+    t.equal(count('Longhand', '私はLonghandを使う', language), 1, `${language}: a Latin name`);
+  }
+  t.equal(count('กรุงเทพ', 'ฉันไปกรุงเทพมา', 'auto'), 1);
+  t.equal(count('রবি', ' আজ রবি এসেছে', 'auto'), 1);
+  for (const language of ['auto', 'de'])
+    for (const text of [' Herr Müller', ' er (Müller) kam', ' Frau Meier-Müller', ' Herr Müller (Müller)', ' „Müller“ war da'])
+      t.equal(count('Müller', text, language), 1, `${language}: ${text}`);
+  t.equal(count('hand', ' Longhand', 'auto'), 0, 'not inside another word');
+  t.equal(vocabularyOf('Müller, 東京', 'auto', tokenizer)!.size, 2);
+});
+
+t.test('Vocabulary.likely() begins a term without a space only after a mark', async (t) => {
+  const vocabulary = vocabularyOf('Müller', 'auto', tokenizer)!;
+  const [inside] = tokenizer.encode('Müller');
+  const begins = (...tokens: number[]) => vocabulary.likely(row(...tokens), new Float32Array(60_000), 0).map(({ token }) => token);
+  t.ok(begins(...tokenizer.encode(' er (')).includes(inside!));
+  t.notOk(begins(...tokenizer.encode(' er')).includes(inside!));
+  t.notOk(begins().includes(inside!));
+  t.notOk(begins(50_364).includes(inside!), 'nor after a timestamp');
 });
 
 t.test('prompted() gives the likeliest missed terms first', async (t) => {

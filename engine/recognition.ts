@@ -95,13 +95,18 @@ function key({ pieces, channel }: Window): string {
   return `recognised-${channel}-${start}-${end}`;
 }
 
-/** Processes windows with limited concurrency. */
+/** Processes windows with limited concurrency. After a failure none begins. */
 async function severalAtOnce(numbers: number[], { pool, signal }: RecogniseOptions, work: (i: number) => Promise<void>): Promise<void> {
   const queue = new PQueue({ concurrency: pool.concurrency });
   await queue.addAll(
-    numbers.map((i) => () => {
-      signal.throwIfAborted();
-      return work(i);
+    numbers.map((i) => async () => {
+      try {
+        signal.throwIfAborted();
+        await work(i);
+      } catch (error) {
+        queue.clear();
+        throw error;
+      }
     }),
   );
 }

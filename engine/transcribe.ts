@@ -24,7 +24,8 @@ export interface Limits {
  * recording that cannot be read; if diarization fails the text is kept and the transcript names the error.
  */
 export async function transcribe(path: string, options: Options, run: Run, pool: Pool, limits: Limits = {}): Promise<Transcript> {
-  const { signal } = run;
+  const ended = new AbortController();
+  const signal = AbortSignal.any([run.signal, ended.signal]);
   const progress = progressOf(run, options.diarize);
   progress.stage('probing');
   const { mediaType, tracks } = limits.probed ?? (await probe(path, { signal }));
@@ -64,6 +65,7 @@ export async function transcribe(path: string, options: Options, run: Run, pool:
       uncoveredSeconds,
     };
   } finally {
+    ended.abort(); // if a part failed, the others are in progress
     await recording.close();
   }
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import type { RecognisedWindow } from '../../engine/asr/recogniser.ts';
 import { recogniseAll } from '../../engine/recognition.ts';
@@ -184,6 +185,25 @@ t.test('recogniseAll() never uses a checkpoint of one channel for the other', as
 t.test('recogniseAll() determines the language from all windows, not from the first one', async (t) => {
   const detected = windows.map((_, i): [string, number][] => [[i === 0 ? 'de' : 'es', 0.97]]);
   t.equal((await recogniseAll(windows, recording, recogniser(detected).job, options())).language, 'es');
+});
+
+t.test('recogniseAll() begins no window after one has failed, and throws its error', async (t) => {
+  let begun = 0;
+  let fail = () => {};
+  const failed = new Promise<void>((resolve) => {
+    fail = resolve;
+  });
+  const recognise: Job['recognise'] = async () => {
+    const own = ++begun;
+    if (own > 1) await failed;
+    throw new Error(`window ${own}`);
+  };
+  await t.rejects(recogniseAll(windows, recording, { recognise } as Job, { ...options(), pool: { concurrency: 2 } }), {
+    message: 'window 1',
+  });
+  fail();
+  await setImmediate();
+  t.equal(begun, 2, `of ${windows.length} windows`);
 });
 
 t.test('recogniseAll() keeps the requested language, and reports none without windows', async (t) => {

@@ -5,7 +5,7 @@ import { longestGap } from '../../bench/align.ts';
 import { changing } from '../../bench/changes.ts';
 import { unitsOf } from '../../bench/normalise.ts';
 import { writeWav } from '../../bench/sound.ts';
-import { openPool } from '../../engine/runtime/pool.ts';
+import { openPool, type Pool } from '../../engine/runtime/pool.ts';
 import { transcribe } from '../../engine/transcribe.ts';
 import { type Options, type Run, SAMPLE_RATE, type Transcript } from '../../engine/types.ts';
 import { shippedModels } from '../support/models.ts';
@@ -176,6 +176,21 @@ t.test('transcribe()', async (t) => {
       },
     };
     await t.rejects(transcribe(recording('en_falcon_3spk.wav'), OPTIONS, run, pool), { message: 'deleted' });
+  });
+
+  t.test('transcribe() stops the other windows when one fails, and throws its error', async (t) => {
+    let jobSignal: AbortSignal | undefined;
+    const failing: Pool = {
+      ...pool,
+      job: (signal) => {
+        jobSignal = signal;
+        return { ...pool.job(signal), recognise: () => Promise.reject(new Error('broken')) };
+      },
+    };
+    const { signal } = new AbortController();
+    await t.rejects(transcribe(recording('en_jfk.mp3'), OPTIONS, { ...quiet(), signal }, failing), { message: 'broken' });
+    t.equal(jobSignal?.aborted, true);
+    t.equal(signal.aborted, false);
   });
 
   t.test('transcribe() rejects a file that is not a recording', async (t) => {

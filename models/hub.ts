@@ -51,20 +51,22 @@ export async function lookUp(hub: Hub, name: string, revision = 'main'): Promise
 }
 
 /**
- * Downloads a file, resuming an earlier attempt or run, and verifies its size and checksum.
+ * Downloads a file, resuming an earlier attempt or run, and verifies its size and checksum. Gives up after `ATTEMPTS` without a new byte.
  * @param onBytes called with the bytes present so far.
  */
 export async function download(hub: Hub, file: HubFile, to: string, onBytes?: (bytes: number) => void): Promise<void> {
   if ((await sizeOf(to)) === file.bytes && (await matches(to, file))) return onBytes?.(file.bytes); // otherwise it is another version
   const part = `${to}.${file.checksum.slice(0, 12) || file.revision}.part`; // separate per version: never resume with another version's bytes
+  let most = 0; // bytes present after any attempt: a server that cannot resume restarts the file
   for (let failures = 0; (await sizeOf(part)) !== file.bytes; ) {
-    const before = await sizeOf(part);
     try {
       await append(hub, file, part, onBytes);
       if (Number.isNaN(file.bytes)) break;
     } catch (error) {
       hub.signal?.throwIfAborted();
-      failures = (await sizeOf(part)) > before ? 1 : failures + 1;
+      const size = await sizeOf(part);
+      failures = size > most ? 1 : failures + 1;
+      most = Math.max(most, size);
       if (error instanceof Refused || failures >= ATTEMPTS) throw error;
       await sleep((hub.retryDelayMs ?? 2000) * failures, undefined, { signal: hub.signal });
     }
@@ -78,7 +80,10 @@ export async function download(hub: Hub, file: HubFile, to: string, onBytes?: (b
   await rename(part, to);
 }
 
-/** Downloads the missing part of `part`. */
+/**
+ * Downloads the missing part of `part`. Throws if the answer was complete and the file is not. What is not of the file is removed, such as a
+ * sign-in page.
+ */
 async function append(hub: Hub, file: HubFile, part: string, onBytes?: (bytes: number) => void): Promise<void> {
   let size = await sizeOf(part);
   if (size > 0 && !(size <= file.bytes)) {
@@ -93,17 +98,30 @@ async function append(hub: Hub, file: HubFile, part: string, onBytes?: (bytes: n
     const response = await request(hub, url, { headers }, stall.signal);
     if (response.status >= 400) throw refusal(hub, file.name, response.status);
     const resumed = response.status === 206;
+    const announced = lengthOf(response);
+    if (!resumed && isOther(announced, file)) {
+      await response.body?.cancel();
+      throw wrongLength(hub, file, `${announced} bytes`, size > 0 || announced > file.bytes);
+    }
     if (!resumed) size = 0;
     const counted = async function* (chunks: AsyncIterable<Uint8Array>) {
       for await (const chunk of chunks) {
         timer.refresh();
-        onBytes?.((size += chunk.length));
+        size += chunk.length;
+        if (size > file.bytes) throw wrongLength(hub, file, `more than ${file.bytes} bytes`, true);
+        onBytes?.(size);
         yield chunk;
       }
     };
     await pipeline(Readable.fromWeb(response.body as never), counted, createWriteStream(part, { flags: resumed ? 'a' : 'w' }), {
       signal: stall.signal,
+    }).catch(async (error) => {
+      if (error instanceof Refused) await rm(part, { force: true });
+      throw error;
     });
+    if (!isOther(size, file)) return;
+    if (!resumed) await rm(part, { force: true });
+    throw wrongLength(hub, file, `${size} bytes`);
   } finally {
     clearTimeout(timer);
   }
@@ -130,6 +148,23 @@ function refusal(hub: Hub, name: string, status: number): Error {
   const message = `Cannot get ${name} of ${hub.repository} from ${hub.base}: it answered ${status}`;
   if (status === 401 || status === 403) return new Refused(`${message}; set HF_TOKEN if the repository is private or gated`);
   return status === 408 || status === 429 || status >= 500 ? new Error(`${message}; try again later`) : new Refused(message);
+}
+
+/** Whether a length, if it is known, is not that of the file. */
+function isOther(bytes: number, file: HubFile): boolean {
+  return !Number.isNaN(bytes) && !Number.isNaN(file.bytes) && bytes !== file.bytes;
+}
+
+function wrongLength(hub: Hub, file: HubFile, found: string, final = false): Error {
+  const remedy = 'if the network or a proxy asks you to sign in, do so and try again; otherwise use another hub';
+  const message = `Cannot get ${file.name} of ${hub.repository} from ${hub.base}: found ${found}, wanted ${file.bytes}; ${remedy}`;
+  return final ? new Refused(message) : new Error(message);
+}
+
+/** The length of the body that a response announces; NaN if none, or only that of its compressed form. */
+function lengthOf({ headers }: Response): number {
+  const encoding = headers.get('content-encoding') ?? 'identity';
+  return encoding === 'identity' ? Number(headers.get('content-length') ?? Number.NaN) : Number.NaN;
 }
 
 /** The hash in an entity tag, empty if there is none. */

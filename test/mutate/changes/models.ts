@@ -22,6 +22,8 @@ export const MODELS: Change[] = [
   ['models/published/measured.ts', 'reference && tooFarOff(measured, reference)', 'false', ['test/models/converted.test.ts']],
   ['models/fit.ts', '|| Boolean(descriptor?.converted)', '', ['test/models/converted.test.ts']],
   ['models/kept.ts', 'digest(content).equals(bytes!.subarray(0, DIGEST_BYTES))', 'true', ['test/models/kept.test.ts']],
+  ['models/hub.ts', 'if (!isOther(size, file)) return;', 'return;', ['test/models/hub.test.ts']],
+  ['models/hub.ts', 'size > most ? 1', 'size > 0 ? 1', ['test/models/hub.test.ts']],
   ['models/fit.ts', '  await removeUnfinished(dirname(folder));\n', '', ['test/models/store.test.ts']],
   ['models/kept.ts', '  await removeUnfinished(folder);\n', '', ['test/models/kept.test.ts']],
   ['models/kept.ts', '.mtimeMs > ABANDONED_MS', '.mtimeMs > 0', ['test/models/kept.test.ts']],

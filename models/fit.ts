@@ -8,10 +8,9 @@ import { bestInstalled } from './choose.ts';
 import { hasByteDotProduct } from './cpu.ts';
 import { conversionsFolder } from './derived.ts';
 import { DESCRIPTOR, type Descriptor, readDescriptor, writeDescriptor } from './descriptor.ts';
-import { PARTIAL } from './install.ts';
-import { removeUnfinished } from './kept.ts';
 import { manifestOf } from './manifest.ts';
 import { findModel, type Model } from './store.ts';
+import { PARTIAL, removeUnfinished } from './unfinished.ts';
 import { describe } from './verify.ts';
 
 /** The best installed model that was checked on this machine. */

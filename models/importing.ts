@@ -7,13 +7,14 @@ import { isInt8 } from './build/whisper/config.ts';
 import { variantForCpu } from './cpu.ts';
 import { DESCRIPTOR, type Recipe, readWhisper, writeDescriptor } from './descriptor.ts';
 import { inspect } from './inspect.ts';
-import { install, PARTIAL, refused } from './install.ts';
+import { install, refused } from './install.ts';
 import { candidates, type Losses, safer } from './recipes/ladder.ts';
 import { recipeFor } from './recipes/recipes.ts';
 import { type Restored, restore } from './restore.ts';
 import { checkFrom, increase, type Measure, type Measured, refusal, tooFarOff } from './self-check.ts';
 import { checkpointBytes, checkSpace } from './space.ts';
 import { checkNew, type Model } from './store.ts';
+import { PARTIAL } from './unfinished.ts';
 
 export interface ImportOptions {
   /** Name of the model. Default: the folder's name. */

@@ -1,18 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeDerived } from './derived.ts';
 import { manifestOf } from './manifest.ts';
 import type { Model } from './store.ts';
+import { keepFresh, PARTIAL, removeUnfinished } from './unfinished.ts';
 
-/** Suffix of files and folders being written, perhaps by another process; never listed. */
-export const PARTIAL = '.partial';
+const HIDDEN = '.'; // begins the names of unfinished models; that of a model may end like theirs
 
-/** Installs the folder that `make` writes as a model of this name. It appears atomically; a failure leaves no files. */
-export async function install(name: string, home: string, make: (partial: string) => Promise<void>): Promise<Model> {
-  const folder = join(home, 'models', name);
-  await removeAbandoned(home);
-  const partial = join(home, 'models', `.${name}.${process.pid}.${randomUUID().slice(0, 8)}${PARTIAL}`);
+/**
+ * Installs the folder that `make` writes as a model of this name. It appears atomically; a failure leaves no files.
+ * @param touchMs how often the folder is marked as being written to
+ */
+export async function install(name: string, home: string, make: (partial: string) => Promise<void>, touchMs?: number): Promise<Model> {
+  const models = join(home, 'models');
+  const folder = join(models, name);
+  await removeUnfinished(models, HIDDEN);
+  const partial = join(models, `${HIDDEN}${name}.${randomUUID()}${PARTIAL}`);
+  const stop = keepFresh(partial, touchMs);
   try {
     await mkdir(partial, { recursive: true });
     await make(partial);
@@ -24,6 +29,7 @@ export async function install(name: string, home: string, make: (partial: string
     });
     return { ...manifestOf(folder), folder, shipped: false };
   } finally {
+    stop();
     await rm(partial, { recursive: true, force: true });
     await rm(`${partial}.reference${PARTIAL}`, { recursive: true, force: true });
   }
@@ -32,21 +38,4 @@ export async function install(name: string, home: string, make: (partial: string
 /** The error for a model that fails its checks. */
 export function refused(name: string, why: string): Error {
   return new Error(`Cannot put the model ${name} into service: ${why}. Use --force to import it anyway`);
-}
-
-/** Removes unfinished folders of killed imports. */
-async function removeAbandoned(home: string): Promise<void> {
-  for (const entry of await readdir(join(home, 'models')).catch(() => [])) {
-    const pid = Number(/\.(\d+)\.[0-9a-f]{8}\.partial/.exec(entry)?.[1]);
-    if (pid && !lives(pid)) await rm(join(home, 'models', entry), { recursive: true, force: true });
-  }
-}
-
-function lives(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }

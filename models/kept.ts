@@ -1,11 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PARTIAL } from './install.ts';
+import { PARTIAL, removeUnfinished } from './unfinished.ts';
 
 const DIGEST = 'sha256';
 const DIGEST_BYTES = 32; // before the content of a file: a damaged one is made again
-const ABANDONED_MS = 3_600_000; // since it was last written to: its process was killed
 
 /**
  * The bytes that `make` returns, from the file `NAME-KEY` of `folder` if an earlier process left it there. A folder that cannot be written
@@ -41,16 +40,6 @@ async function write(folder: string, file: string, content: Uint8Array): Promise
   } finally {
     await rm(partial, { force: true });
   }
-}
-
-/** Removes what processes that were killed left unfinished in a folder. Never rejects. */
-export async function removeUnfinished(folder: string): Promise<void> {
-  const entries = await readdir(folder).catch(() => []);
-  const partials = entries.filter((entry) => entry.endsWith(PARTIAL)).map((entry) => join(folder, entry));
-  const removed = partials.map(async (path) => {
-    if (Date.now() - (await stat(path)).mtimeMs > ABANDONED_MS) await rm(path, { recursive: true, force: true });
-  });
-  await Promise.allSettled(removed);
 }
 
 async function removeOthers(folder: string, name: string, file: string): Promise<void> {

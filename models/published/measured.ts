@@ -3,8 +3,9 @@ import type { Variant } from '../build/graph/graph.ts';
 import { isInt8 } from '../build/whisper/config.ts';
 import { readDescriptor, writeDescriptor } from '../descriptor.ts';
 import type { ImportOptions } from '../importing.ts';
-import { PARTIAL, refused } from '../install.ts';
+import { refused } from '../install.ts';
 import { checkFrom, frameRefusal, type Measured, tooFarOff } from '../self-check.ts';
+import { PARTIAL } from '../unfinished.ts';
 
 /** A CTC or transducer model that is being imported. */
 export interface Import extends Pick<ImportOptions, 'measure' | 'quick' | 'force' | 'onStage'> {

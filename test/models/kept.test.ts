@@ -35,7 +35,8 @@ t.test('kept() replaces the file when the key changes, and spares other names an
 t.test('kept() removes what killed processes left unfinished an hour ago', async (t) => {
   const folder = t.testdir({ 'network-k0.x.partial': '', 'other-k0.y.partial': { 'encoder.onnx': '' }, 'network-k0.z.partial': '' });
   const hourAgo = Date.now() / 1000 - 3700;
-  for (const name of ['network-k0.x.partial', 'other-k0.y.partial']) utimesSync(join(folder, name), hourAgo, hourAgo);
+  for (const name of ['network-k0.x.partial', 'other-k0.y.partial/encoder.onnx', 'other-k0.y.partial'])
+    utimesSync(join(folder, name), hourAgo, hourAgo);
   await kept(folder, 'network', 'k1', maker('bytes').make);
   t.strictSame(readdirSync(folder).sort(), ['network-k0.z.partial', 'network-k1']);
 });

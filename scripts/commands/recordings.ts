@@ -9,6 +9,8 @@ export interface Recording {
   file: string;
   /** Its place below the folder that was named; the bare name when it was named itself. */
   name: string;
+  /** Found by listing a folder, not named. */
+  listed: boolean;
 }
 
 export interface Wanted {
@@ -30,7 +32,7 @@ export async function findRecordings(names: readonly string[], wanted: Wanted = 
   const found: Recording[] = [];
   for (const name of names) {
     if (!(await stat(name)).isDirectory()) {
-      found.push({ file: name, name: path.basename(name) });
+      found.push({ file: name, name: path.basename(name), listed: false });
       continue;
     }
     const entries = await entriesIn(name, wanted);
@@ -39,7 +41,7 @@ export async function findRecordings(names: readonly string[], wanted: Wanted = 
       accepted.map(async (entry) => ((await isFile(entry)) ? [path.join(entry.parentPath, entry.name)] : [])),
     );
     const inside = files.flat().sort();
-    found.push(...inside.map((file) => ({ file, name: path.relative(name, file) })));
+    found.push(...inside.map((file) => ({ file, name: path.relative(name, file), listed: true })));
   }
   if (!found.length && !minAge && !doneDir) throw new Error(`Found no recordings to upload in ${names.join(', ')}`);
   const old = await Promise.all(found.map(async ({ file }) => !minAge || (await ageOf(file)) >= minAge));

@@ -54,17 +54,14 @@ export async function uploadFiles(recordings: readonly Recording[], options: Upl
   for (const row of options.wait ? rows : [])
     if (row.id) await awaitOne(client, row, row.id, options.json ? 'json' : rows.length === 1 ? 'text' : null);
   if (!options.wait && options.json) for (const row of rows) process.stdout.write(`${JSON.stringify(row)}\n`);
-  const [sent, refused] = [rows.filter(({ status }) => status === SENT_BEFORE), rows.filter(wasRefused)];
+  const sent = rows.filter(({ status }) => status === SENT_BEFORE);
+  const refused = rows.filter(({ status }, index) => status.startsWith(REFUSED_BEFORE) && recordings[index]!.listed);
   const all = options.wait || rows.length === 1;
   const news = all ? rows : rows.filter((row) => !sent.includes(row) && !refused.includes(row)); // a folder is looked at again and again
   if (!options.json && news.length && (rows.length > 1 || !options.wait)) print(news, false);
   if (sent.length && !all) process.stderr.write(`${sent.length} uploaded before; --again uploads them anyway\n`);
   if (refused.length) process.stderr.write(`${refused.length} refused before because of the file itself; --again tries them again\n`);
-  if (rows.some((row) => !GOOD.has(row.status) && !wasRefused(row))) process.exitCode = 1;
-}
-
-function wasRefused({ status }: Row): boolean {
-  return status.startsWith(REFUSED_BEFORE);
+  if (rows.some((row) => !GOOD.has(row.status) && !refused.includes(row))) process.exitCode = 1;
 }
 
 async function uploadOne(client: Client, ledger: Ledger, recording: Recording, options: UploadOptions): Promise<Row> {
@@ -87,7 +84,7 @@ async function uploadOne(client: Client, ledger: Ledger, recording: Recording, o
 async function once(
   client: Client,
   ledger: Ledger,
-  { file }: Recording,
+  { file, listed }: Recording,
   options: UploadOptions,
   onProgress: (fraction: number) => void,
 ): Promise<Row> {
@@ -95,7 +92,8 @@ async function once(
   const sha256 = await ledger.hash(path.resolve(file), found);
   const before = options.again ? null : ledger.find(client.service, sha256);
   if (before?.state === 'sent') return { file, id: before.id, status: SENT_BEFORE };
-  if (before?.state === 'refused') return { file, id: null, status: `${REFUSED_BEFORE}: ${before.reason}` };
+  if (before?.state === 'refused' && listed) return { file, id: null, status: `${REFUSED_BEFORE}: ${before.reason}` };
+  if (before?.state === 'refused') throw new Error(`${REFUSED_BEFORE}: ${before.reason}; --again tries it again`); // the service does not have it
   const entry: Entry = {
     ...{ state: 'sending', sha256, service: client.service, key: options.again ? randomUUID() : `upload-${sha256}` },
     ...{ at: before?.at ?? new Date().toISOString(), id: null, file: path.resolve(file), stamp: found.stamp },

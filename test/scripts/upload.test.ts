@@ -210,7 +210,7 @@ t.test('upload does not retry permanent errors, and continues with the next file
   t.match(stdout, /queued/);
 });
 
-t.test('upload counts a file that was refused before like one that was sent before', async (t) => {
+t.test('upload counts a file of a folder that was refused before like one that was sent before', async (t) => {
   const tooSmall = refuse(400, {}, { code: 'file_too_small', message: 'too small' });
   const { seen, url } = await service(t, [tooSmall]);
   const spool = t.testdir({ 'a.wav': 'refused', 'b.wav': 'taken'.repeat(1000) });
@@ -221,9 +221,22 @@ t.test('upload counts a file that was refused before like one that was sent befo
     stdout: '',
     stderr: /^1 uploaded before; .*\n1 refused before because of the file itself; --again tries them again\n$/,
   });
+  t.equal(seen.length, 2);
+});
+
+t.test('upload of a named file that was refused before fails, because the service does not have it', async (t) => {
+  const tooSmall = refuse(400, {}, { code: 'file_too_small', message: 'too small' });
+  const { seen, url } = await service(t, [tooSmall]);
+  const spool = t.testdir({ 'a.wav': 'refused', 'b.wav': 'taken'.repeat(1001) });
+  const upload = (...args: string[]) => longhand(['upload', ...args, '--url', url, '--key', 'k', '--ledger', path.join(spool, 'ledger')]);
+  await upload(spool);
   const alone = path.join(spool, 'a.wav');
-  t.match(await upload(alone), { code: 0, stdout: /refused before: refused with 400 file_too_small: too small/ });
-  t.match(await upload(alone, '--wait'), { code: 0, stderr: /^1 refused before because of the file itself/ });
+  const reason = /refused before: refused with 400 file_too_small: too small; --again tries it again/;
+  t.match(await upload(alone), { code: 1, stdout: reason, stderr: reason });
+  t.match(await upload(alone, '--wait'), { code: 1, stdout: '', stderr: reason });
+  t.match(await upload(alone, '--json'), { code: 1, stderr: reason });
+  t.match(await upload(alone, path.join(spool, 'b.wav')), { code: 1, stdout: reason, stderr: /1 uploaded before/ });
+  t.match(await upload(spool, alone), { code: 1, stderr: /1 refused before because of the file itself/ });
   t.equal(seen.length, 2);
 });
 
@@ -241,9 +254,13 @@ t.test('findRecordings() skips unreadable folders inside the named one, and repo
   const onUnreadable = (at: string) => void skipped.push(path.relative(spool, at));
   const found = await findRecordings([spool], { list, onUnreadable, doneDir: path.join(spool, 'done') });
   t.strictSame(
-    found.map(({ name }) => name),
-    ['a.wav', path.join('deep', 'b.wav')],
+    found.map(({ name, listed }) => [name, listed]),
+    [
+      ['a.wav', true],
+      [path.join('deep', 'b.wav'), true],
+    ],
   );
+  t.match(await findRecordings([path.join(spool, 'b.txt')]), [{ name: 'b.txt', listed: false }]);
   t.strictSame(skipped, ['shut']);
   t.notOk(listed.includes('done'), 'sent recordings are not looked through');
   await t.rejects(findRecordings([path.join(spool, 'shut')], { list }), { code: 'EACCES' }, 'the named folder itself');

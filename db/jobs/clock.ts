@@ -1,10 +1,10 @@
 import { LEASE } from '../../api/contract/limits.ts';
 import type { Db } from '../postgres/orm.ts';
+import { LONGEST_BACK_OFF } from './leases.ts';
 
 /* SQL: uses the database's clock. Every lease, back-off and expiry is set and checked by it, so host clocks do not matter. It may still be
    set forward, which expires live leases, or back, which leaves times far in the future. */
 
-const LONGEST_WAIT = 90; // seconds; longest back-off
 const LEEWAY = 5; // seconds
 const RENEWAL = LEASE.heartbeatSeconds + LEEWAY; // seconds within which all live processes renew their leases
 
@@ -49,7 +49,7 @@ export function openClockWatch(db: Db, now = () => performance.now() / 1000): Cl
 
 const AHEAD = {
   held: `clock_timestamp() + interval '${LEASE.expirySeconds + LEEWAY} seconds'`,
-  due: `clock_timestamp() + interval '${LONGEST_WAIT + LEEWAY} seconds'`,
+  due: `clock_timestamp() + interval '${LONGEST_BACK_OFF + LEEWAY} seconds'`,
 };
 
 /**

@@ -91,3 +91,13 @@ export async function requeue(tx: Tx, lease: Lease, { seconds = 0, blameless = f
 export function backOff(attempt: number): number {
   return Math.min(600, 5 * 4 ** Math.max(0, attempt - 1));
 }
+
+const JITTER = 0.25; // of a back-off
+
+/** A back-off up to a quarter longer or shorter, so that work that failed together is not retried together. */
+export function jitteredBackOff(attempt: number): number {
+  return backOff(attempt) * (1 + JITTER * (2 * Math.random() - 1));
+}
+
+/** Longest back-off, seconds; none follows the last attempt. */
+export const LONGEST_BACK_OFF = backOff(LEASE.attempts - 1) * (1 + JITTER);

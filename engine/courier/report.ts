@@ -1,5 +1,5 @@
 import { LEASE } from '../../api/contract/limits.ts';
-import { backOff, requeue } from '../../db/jobs/leases.ts';
+import { jitteredBackOff, requeue } from '../../db/jobs/leases.ts';
 import { claimReport, completeReport, failReport, loadSource, type ReportClaim } from '../../db/reports/work.ts';
 import { ReportError, type ReportResult } from '../reports/writer.ts';
 import { type Holding, Lost, Stopping } from '../tasks/holdings.ts';
@@ -51,7 +51,7 @@ async function settle(courier: Courier, claim: ReportClaim, { signal }: Holding,
   const lasting = error instanceof ReportError && !error.retryable;
   if (!lasting && attempt < LEASE.attempts) {
     log.warn({ ...fields, ...about(error) }, 'report failed; it will be retried');
-    return void (await back({ seconds: backOff(attempt) * (0.75 + Math.random() / 2) })); // jitter, so that reports that failed together are not retried together
+    return void (await back({ seconds: jitteredBackOff(attempt) }));
   }
   const code = error instanceof ReportError ? error.code : 'INTERNAL_ERROR';
   log.warn({ ...fields, ...about(error) }, 'report failed');

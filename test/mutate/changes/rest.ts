@@ -12,7 +12,7 @@ export const REST: Change[] = [
   ['api/http/server.ts', 'const HEADER_BYTES = 32_768;', 'const HEADER_BYTES = 131072;', ['test/api/connections.test.ts']],
   ['db/jobs/claim.ts', 'export const SHORT_SECONDS = 120;', 'export const SHORT_SECONDS = 480;'],
   ['db/jobs/clock.ts', 'const LEEWAY = 5;', 'const LEEWAY = 20;'],
-  ['db/jobs/clock.ts', 'const LONGEST_WAIT = 90;', 'const LONGEST_WAIT = 360;'],
+  ['db/jobs/leases.ts', 'const JITTER = 0.25;', 'const JITTER = 1;', ['test/db/jobs/clock.test.ts']],
   ['db/postgres/away.ts', 'code === READ_ONLY || ', '', ['test/db/postgres/orm.test.ts']],
   ['db/postgres/away.ts', '/^(08|40', '/^(08006|40', ['test/db/postgres/pgbouncer.test.ts']],
   ['db/postgres/pool.ts', "'26000', READ_ONLY]", "'26000']", ['test/db/postgres/orm.test.ts']],

@@ -1,5 +1,8 @@
 import { LEASE } from '../../api/contract/limits.ts';
 import type { Db } from '../postgres/orm.ts';
+import { MERGE_LEASE } from '../search/blocks.ts';
+import { LEASE_SECONDS } from '../search/keep.ts';
+import { correctDeliveries } from '../webhooks/outbox.ts';
 import { LONGEST_BACK_OFF } from './leases.ts';
 
 /* SQL: uses the database's clock. Every lease, back-off and expiry is set and checked by it, so host clocks do not matter. It may still be
@@ -49,20 +52,24 @@ export function openClockWatch(db: Db, now = () => performance.now() / 1000): Cl
 
 const AHEAD = {
   held: `clock_timestamp() + interval '${LEASE.expirySeconds + LEEWAY} seconds'`,
+  served: `clock_timestamp() + interval '${LEEWAY} seconds'`,
   due: `clock_timestamp() + interval '${LONGEST_BACK_OFF + LEEWAY} seconds'`,
 };
 
 /**
- * Whether turns or leases lie further ahead than they are ever set: the clock was set back, possibly between two checks. Reads narrow
+ * Detects times of turns and leases further ahead than they are ever set: the clock was set back, possibly between two checks. Reads narrow
  * tables.
  */
 export async function hasTimesAhead(db: Db): Promise<boolean> {
-  const sql = `select exists (select from turns where due_at > ${AHEAD.due}) or exists (select from leases where until > ${AHEAD.held})
-    or exists (select from report_turns where due_at > ${AHEAD.due} and due_at < 'infinity') as ahead`;
+  const sql = `select exists (select from turns where due_at > ${AHEAD.due} or served_at > ${AHEAD.served}) or exists (select from leases where until > ${AHEAD.held})
+    or exists (select from report_turns where due_at > ${AHEAD.due} and due_at < 'infinity' or served_at > ${AHEAD.served}) as ahead`;
   return (await db.query<{ ahead: boolean }>('*', sql))[0]!.ahead;
 }
 
-/** Corrects times further ahead than is ever set, after the clock was set back. Otherwise dead engines would hold work for that long. */
+/**
+ * Corrects times further ahead than is ever set, after the clock was set back. Otherwise dead engines would hold work for that long,
+ * workspaces served just before would be passed over, and deliveries would wait. Corrects the same whoever calls it, and however often.
+ */
 export async function correctTimes(db: Db): Promise<number> {
   const leased = `lease_until > ${AHEAD.held}`;
   const renewed = `lease_until = clock_timestamp() + interval '${LEASE.expirySeconds} seconds'`;
@@ -71,10 +78,17 @@ export async function correctTimes(db: Db): Promise<number> {
     `update leases set until = clock_timestamp() + interval '${LEASE.expirySeconds} seconds' where until > ${AHEAD.held} returning 1`,
     `update turns set due_at = clock_timestamp() where due_at > ${AHEAD.due} returning 1`,
     `update report_turns set due_at = clock_timestamp() where due_at > ${AHEAD.due} and due_at < 'infinity' returning 1`,
-    ...['transcriptions', 'reports'].flatMap((table) => [
+    ...['turns', 'report_turns', 'workspaces'].map(
+      (table) => `update ${table} set served_at = clock_timestamp() where served_at > clock_timestamp() returning 1`,
+    ),
+    ...['transcriptions', 'reports', 'previews'].flatMap((table) => [
       `update ${table} set ${renewed} where lease_token is not null and ${leased} returning 1`,
       `update ${table} set run_after = clock_timestamp() where status in ('queued', 'processing') and ${waits} returning 1`,
     ]),
+    `update search_states set merged_until = clock_timestamp() + ${MERGE_LEASE}
+     where merged_until > clock_timestamp() + ${MERGE_LEASE} + interval '${LEEWAY} seconds' returning 1`,
+    `update search_waiting set due_at = clock_timestamp() where due_at > now() + interval '${LEEWAY} seconds' and due_at < 'infinity'
+       and due_at > now() + (attempt * ${LEASE_SECONDS} + ${LEEWAY}) * interval '1 second' returning 1`,
     `update upload_leases set ${renewed} where ${leased} returning 1`,
     `update idempotency_keys set ${renewed} where answer is null and ${leased} returning 1`,
     `update transcriptions set completed_at = clock_timestamp(), media_until = clock_timestamp() + (media_until - completed_at)
@@ -83,5 +97,5 @@ export async function correctTimes(db: Db): Promise<number> {
   ];
   let corrected = 0;
   for (const statement of statements) corrected += (await db.query('*', statement)).length;
-  return corrected;
+  return corrected + (await correctDeliveries(db, LEEWAY));
 }

@@ -12,7 +12,8 @@ import { bitsOf, bucketOf, type Postings, pack, type Shape, unpack } from './pos
 
 const FAN = 16; // blocks of a level that are merged into one of the next
 const LARGE = BLOCK * FAN; // this many new transcripts are packed directly into a block of the second level
-const LEASE = `interval '2 minutes'`;
+/** Time for which a merge holds a workspace. SQL. */
+export const MERGE_LEASE = `interval '2 minutes'`;
 const BUCKETS = 64; // processed in one transaction
 const GONE_KEPT = `interval '1 day'`; // maximum time for which terms of deleted transcripts stay in blocks
 
@@ -25,7 +26,7 @@ interface Block extends Shape {
 export async function mergeDue(db: Db, signal?: AbortSignal): Promise<boolean> {
   const taken = await db.acrossTenants((tx) =>
     tx.row<{ workspace_id: string }>(
-      `update search_states set merged_until = now() + ${LEASE}, due = false where workspace_id = (
+      `update search_states set merged_until = now() + ${MERGE_LEASE}, due = false where workspace_id = (
          select s.workspace_id from search_states s where s.due and s.merged_until <= now() order by s.merged_until limit 1 for update skip locked)
        returning workspace_id`,
     ),
@@ -59,7 +60,7 @@ async function step(db: Db, workspaceId: string): Promise<boolean> {
   const buckets = 2 ** plan.sources[0]!.bits;
   for (let from = 0; from < buckets; from += BUCKETS)
     await db.workspace(workspaceId, async (tx) => {
-      await tx.rows(`update search_states set merged_until = now() + ${LEASE} where workspace_id = ?::uuid`, [workspaceId]);
+      await tx.rows(`update search_states set merged_until = now() + ${MERGE_LEASE} where workspace_id = ?::uuid`, [workspaceId]);
       await write(tx, workspaceId, target, await readBuckets(tx, plan, from, from + BUCKETS));
     });
   return db.workspace(workspaceId, (tx) => replace(tx, workspaceId, target, plan));

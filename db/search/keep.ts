@@ -9,7 +9,8 @@ import { searchKey, termsOf } from './terms.ts';
 
 export const BLOCK = 64; // transcripts per block of the lowest level
 export const TOP = 3; // level of the largest blocks, 16,384 transcripts: while one is built, its sources exist as well
-const LEASE_SECONDS = 60; // for transcripts that are being indexed
+/** Lease of a transcript that is being indexed: this long at the first attempt, twice as long at the second, and so on. */
+export const LEASE_SECONDS = 60;
 const ATTEMPTS = 5; // then it is indexed only after its next change
 
 /** Terms of a transcript, and the version of the data key they were hashed with. */

@@ -73,7 +73,7 @@ export interface Delivery {
   takenAt: number;
 }
 
-const HELD = '2 minutes'; // after this a delivery whose courier died is sent again
+const HELD = 120; // seconds; after this a delivery whose courier died is sent again
 /** Delays after each failed attempt, seconds; about 24 hours in total, then the delivery is dead. */
 const WAITS = [10, 30, 120, 600, 1800, 3600, 7200, 14_400, 28_800, 28_800];
 
@@ -95,7 +95,7 @@ interface DeliveryRow {
  */
 export async function claimDelivery(tx: Tx, id: string): Promise<Delivery | null> {
   const row = await tx.row<DeliveryRow>(
-    `update deliveries d set attempt = d.attempt + 1, next_at = clock_timestamp() + interval '${HELD}' from webhooks w
+    `update deliveries d set attempt = d.attempt + 1, next_at = clock_timestamp() + interval '${HELD} seconds' from webhooks w
      where d.id = ?::uuid and d.status = 'pending' and d.next_at <= clock_timestamp() and w.id = d.webhook_id and w.workspace_id = d.workspace_id and w.active
      returning d.id, d.workspace_id, d.webhook_id, w.url, w.secret_sealed, case when w.former_until > now() then w.former_secret_sealed end as former, d.body, d.attempt,
        floor(extract(epoch from clock_timestamp()))::float8 as taken_at`,
@@ -154,4 +154,31 @@ export function requeueDeliveries(db: Db): Promise<number> {
     for (const [position, { id }] of rows.entries()) await enqueueDelivery(tx, id, 0, position);
     return rows.length;
   });
+}
+
+/** SQL: seconds for which the next attempt of a delivery `d` is ever delayed: a new one is due at once, a claim holds it, a failure delays it. */
+const LONGEST = `case d.attempt when 0 then 0 else greatest(${HELD}, (array[${WAITS}])[d.attempt]) end`;
+
+/**
+ * Brings forward deliveries further ahead than they are ever set (and `leeway`, seconds), after the clock was set back, with their jobs. The
+ * length of the jump does not matter, so it can run repeatedly. Returns their number.
+ */
+export async function correctDeliveries(db: Db, leeway: number): Promise<number> {
+  for (let corrected = 0; ; ) {
+    const count = await db.acrossTenants(async (tx) => {
+      const rows = await tx.rows<{ id: string; seconds: number; active: boolean }>(
+        `update deliveries u set next_at = clock_timestamp() + late.longest * interval '1 second' from (
+           select d.id, ${LONGEST}::float8 as longest, w.active from deliveries d join webhooks w on w.id = d.webhook_id and w.workspace_id = d.workspace_id
+           where d.status = 'pending' and d.next_at > now() + ?::float8 * interval '1 second'
+             and d.next_at > now() + (${LONGEST} + ?::float8) * interval '1 second'
+           order by d.next_at limit ${RESUMED} for update of d skip locked) late
+         where u.id = late.id returning u.id, late.longest as seconds, late.active`,
+        [leeway, leeway],
+      );
+      for (const [position, { id, seconds, active }] of rows.entries()) if (active) await enqueueDelivery(tx, id, seconds, position);
+      return rows.length;
+    });
+    corrected += count;
+    if (count < RESUMED) return corrected;
+  }
 }

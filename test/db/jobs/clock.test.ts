@@ -99,3 +99,66 @@ t.test('correctTimes() accepts leases up to 65 s ahead, back-offs up to 105 s, e
     t.equal(await correctTimes(db), length, `${table} ${beyond} s ahead`);
   }
 });
+
+t.test('correctTimes() corrects when workspaces were served, so that none is passed over until the clock has caught up', async (t) => {
+  await db.acrossTenants((tx) => tx.rows('delete from transcriptions'));
+  const [served, other] = [await bench.workspace(), await bench.workspace()];
+  const claims = async () => {
+    const claim = (await claimNext(db, { engineId: randomUUID(), shortOnly: false })) as ClaimedTranscription;
+    return claim.lease.workspaceId;
+  };
+  const ahead = (table: string, column: string) =>
+    db.query('*', `update ${table} set served_at = now() + interval '10 minutes' where ${column} = ?::uuid`, [served]);
+  const late = async (table: string) =>
+    (await db.query<{ late: boolean }>('*', `select exists (select from ${table} where served_at > clock_timestamp()) as late`))[0]!.late;
+  for (const workspace of [served, other, other]) await bench.transcription(workspace, { reports: ['tasks'] });
+  for (const [table, column, noticed] of [
+    ['workspaces', 'id', false],
+    ['turns', 'workspace_id', true],
+    ['report_turns', 'workspace_id', true],
+  ] as const) {
+    await ahead(table, column);
+    t.equal(await hasTimesAhead(db), noticed, table);
+    t.equal(await correctTimes(db), 1, table);
+    t.notOk(await late(table), table);
+    t.equal(await hasTimesAhead(db), false);
+  }
+  await ahead('workspaces', 'id');
+  await ahead('turns', 'workspace_id');
+  await correctTimes(db);
+  t.strictSame([await claims(), await claims(), await claims()], [other, served, other], 'in turn');
+});
+
+t.test('correctTimes() corrects leases of the search index and waiting previews, and keeps shorter ones', async (t) => {
+  const workspace = await bench.workspace();
+  const waiting = await bench.transcription(workspace);
+  const write = (sql: string, parameters: unknown[] = []) => db.query('*', sql, parameters);
+  await write('insert into search_states (workspace_id, key_version, merged_until) values (?, 1, now())', [workspace]);
+  await write('insert into search_waiting (workspace_id, transcription_id) values (?, ?)', [workspace, waiting]);
+  await write(`insert into members (workspace_id, email, role) values (?, 'p@example.org', 'owner')`, [workspace]);
+  await write(
+    `insert into previews (workspace_id, member_id, slug, name) select workspace_id, id, 'tasks', 'Tasks' from members where workspace_id = ?`,
+    [workspace],
+  );
+  for (const [table, column, attempt, within, beyond, corrected] of [
+    ['search_states', 'merged_until', null, 124, 130, 120],
+    ['search_waiting', 'due_at', 0, 4, 10, 0],
+    ['search_waiting', 'due_at', 3, 184, 190, 0],
+    ['previews', 'run_after', null, 104, 110, 0],
+  ] as const) {
+    const set = (seconds: number) =>
+      write(
+        `update ${table} set ${column} = clock_timestamp() + ?::float8 * interval '1 second'${attempt === null ? '' : `, attempt = ${attempt}`}`,
+        [seconds],
+      );
+    await set(within);
+    t.equal(await correctTimes(db), 0, `${table} ${within} s ahead`);
+    await set(beyond);
+    t.equal(await correctTimes(db), 1, `${table} ${beyond} s ahead`);
+    const [row] = await write(`select extract(epoch from ${column} - clock_timestamp())::float8 as seconds from ${table}`);
+    const { seconds } = row as { seconds: number };
+    t.ok(seconds <= corrected && seconds > corrected - 3, `${table}: ${seconds} s`);
+  }
+  await write(`update search_waiting set due_at = 'infinity', attempt = 5`);
+  t.equal(await correctTimes(db), 0, 'a transcript that is not tried again');
+});

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { findDoors } from '../../../db/access/sign-in.ts';
 import { claimNext, claimProbe } from '../../../db/jobs/claim.ts';
-import { hasTimesAhead } from '../../../db/jobs/clock.ts';
+import { correctTimes, hasTimesAhead } from '../../../db/jobs/clock.ts';
 import { beat } from '../../../db/jobs/heartbeat.ts';
 import { expiredMedia } from '../../../db/jobs/kept.ts';
 import { abandoned, deletedMedia, noteOrphans } from '../../../db/jobs/orphans.ts';
@@ -59,6 +59,7 @@ t.test('no periodic or hot statement of engines and couriers scans a large table
   const engineId = randomUUID();
   await beat(watched, engineId, VITALS);
   await hasTimesAhead(watched);
+  await correctTimes(watched);
   await claimProbe(watched, engineId);
   await claimNext(watched, { engineId, shortOnly: true });
   await claimNext(watched, { engineId, shortOnly: false });

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { type ClaimedTranscription, claimNext } from '../../../db/jobs/claim.ts';
+import { correctTimes } from '../../../db/jobs/clock.ts';
 import { complete, fail } from '../../../db/jobs/complete.ts';
+import { enqueue } from '../../../db/jobs/queue.ts';
 import { announce, claimDelivery, type Delivery, requeueDeliveries, settleDelivery } from '../../../db/webhooks/outbox.ts';
 import { testDatabase } from '../../support/database.ts';
 import { finished, openBench } from '../../support/work.ts';
@@ -208,4 +210,67 @@ t.test('requeueDeliveries() adds jobs for the hundred deliveries of a webhook th
   const found = new Set((await jobs()).map(({ id }) => id));
   t.ok(others.every((id) => found.has(id)));
   t.notOk(found.has(latest!));
+});
+
+t.test(
+  'correctTimes() brings forward deliveries that a clock set back left further ahead than their attempts allow, with their jobs',
+  async (t) => {
+    await db.acrossTenants((tx) => tx.rows('delete from webhooks'));
+    const workspace = await bench.workspace();
+    const [active, paused] = [await webhook(workspace), await webhook(workspace, false)];
+    const HOUR = 3600;
+    const cases = [
+      { attempt: 0, ahead: HOUR, corrected: 0 },
+      { attempt: 1, ahead: 100, corrected: null }, // held by a courier
+      { attempt: 1, ahead: HOUR + 10, corrected: 120 },
+      { attempt: 5, ahead: HOUR + 1800, corrected: 1800 },
+      { attempt: 9, ahead: 8 * HOUR - 60, corrected: null }, // allowed
+      { attempt: 10, ahead: 9 * HOUR, corrected: 8 * HOUR },
+      { attempt: 11, ahead: HOUR + 120, corrected: 120 },
+    ];
+    const add = async (hook: string, attempt: number, ahead: number) => {
+      const [row] = await db.query<{ id: string }>(
+        '*',
+        `insert into deliveries (workspace_id, webhook_id, event, body, attempt, next_at)
+       values (?, ?, 'report.completed', '{}', ?, clock_timestamp() + ?::float8 * interval '1 second') returning id`,
+        [workspace, hook, attempt, ahead],
+      );
+      return row!.id;
+    };
+    const ids: string[] = [];
+    for (const { attempt, ahead } of cases) ids.push(await add(active, attempt, ahead));
+    const silent = await add(paused, 0, HOUR);
+    const enqueued = (id: string, seconds: number) =>
+      db.acrossTenants((tx) => enqueue(tx, 'deliver', { id }, { key: `deliver:${id}`, runAfterSeconds: seconds }));
+    for (const [i, id] of ids.entries()) await enqueued(id, cases[i]!.ahead);
+    t.equal(await correctTimes(db), cases.filter(({ corrected }) => corrected !== null).length + 1);
+    const waits = await db.query<{ id: string; seconds: number }>(
+      '*',
+      'select id, extract(epoch from next_at - now())::float8 as seconds from deliveries',
+    );
+    const found = await jobs();
+    for (const [i, { attempt, ahead, corrected }] of cases.entries()) {
+      const due = corrected ?? ahead;
+      const row = waits.find(({ id }) => id === ids[i])!;
+      const mine = found.filter(({ id }) => id === ids[i]);
+      t.ok(Math.abs(row.seconds - due) < 5, `attempt ${attempt}, ${ahead} s ahead: due in ${row.seconds} s`);
+      t.equal(mine.length, 1);
+      t.ok(Math.abs(mine[0]!.seconds - due) < 5, `its job runs in ${mine[0]!.seconds} s`);
+    }
+    t.ok(waits.find(({ id }) => id === silent)!.seconds < 5);
+    t.notOk(
+      found.some(({ id }) => id === silent),
+      'no job for a paused webhook',
+    );
+    t.ok(await db.acrossTenants((tx) => claimDelivery(tx, ids[0]!)));
+    t.equal(await correctTimes(db), 0);
+  },
+);
+
+t.test('correctTimes() corrects deliveries also where there are thousands', async (t) => {
+  await db.acrossTenants((tx) => tx.rows('delete from webhooks'));
+  const workspace = await bench.workspace();
+  await overdue(workspace, await webhook(workspace, false), 2500);
+  await db.query('*', `update deliveries set next_at = now() + interval '1 hour'`);
+  t.equal(await correctTimes(db), 2500);
 });

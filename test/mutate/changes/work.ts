@@ -56,6 +56,8 @@ export const WORK: Change[] = [
     SWEEP,
   ],
   ['db/jobs/clock.ts', 'until: now() + RENEWAL', 'until: now()', CLOCK],
+  ['db/jobs/clock.ts', "...['turns', 'report_turns', 'workspaces'].map(", "...['report_turns', 'workspaces'].map(", CLOCK],
+  ['db/jobs/clock.ts', '(attempt * ${LEASE_SECONDS} + ', '(', CLOCK],
   ['db/jobs/clock.ts', 'now() < held.until ? held.offset : known!', 'known!', CLOCK],
   ['db/jobs/clock.ts', 'Math.min(held.offset, known)', 'held.offset', CLOCK],
   [
@@ -109,8 +111,10 @@ export const WORK: Change[] = [
     "i.key = ? and i.answer is null and ?::uuid is not null', [",
     RETRY,
   ],
-  ['db/webhooks/outbox.ts', "const HELD = '2 minutes';", "const HELD = '0 minutes';"],
-  ['db/webhooks/outbox.ts', 'if (active) await enqueueDelivery(', 'await enqueueDelivery('],
+  ['db/webhooks/outbox.ts', 'const HELD = 120;', 'const HELD = 0;'],
+  ['db/webhooks/outbox.ts', 'if (active) await enqueueDelivery(tx, id, 0,', 'await enqueueDelivery(tx, id, 0,'],
+  ['db/webhooks/outbox.ts', 'if (active) await enqueueDelivery(tx, id, seconds,', 'await enqueueDelivery(tx, id, seconds,'],
+  ['db/webhooks/outbox.ts', '(array[${WAITS}])[d.attempt]', '(array[${WAITS}])[d.attempt + 1]'],
   ['db/webhooks/outbox.ts', "outcome.ok ? 'delivered' : wait === undefined ? 'dead' : 'pending'", "outcome.ok ? 'delivered' : 'pending'"],
   ['db/webhooks/outbox.ts', 'const wait = WAITS[delivery.attempt - 1];', 'const wait = WAITS[delivery.attempt];'],
   [

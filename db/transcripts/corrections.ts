@@ -35,7 +35,7 @@ export interface Corrections {
   undo?: number;
 }
 
-const LISTED = 500;
+const LISTED = 500; // changes
 
 /**
  * Corrects a transcript, all or nothing, and stores each change. Throws 404, 403 without the right to change it, 409 before it is
@@ -51,11 +51,13 @@ export async function correct(tx: Tx, vault: Vault, actor: Actor, id: string, { 
   ]);
   if (row!.status !== 'completed')
     throw new ApiError('transcription_not_completed', { message: 'Not completed yet: there is no text to correct', retryAfterSeconds: 10 });
-  const earlier = await readChanges(tx, vault, held);
+  const newest = await newestVersion(tx, held);
+  const unseenFrom = undo !== undefined && !wishes.length ? undo : Math.min(version + 1, undo ?? Number.POSITIVE_INFINITY);
+  const earlier = await readChanges(tx, vault, held, { from: Math.max(1, Math.min(unseenFrom, newest + 1)) });
   const opened = await openTranscript(tx, vault, held);
   const undone = undo === undefined ? null : earlier.find((one) => one.version === undo);
   if (undone === undefined) throw invalid([{ field: 'undo', message: 'must be the version of a change' }]);
-  const gone = earlier.flatMap(({ change }) => change.gone ?? []);
+  const gone = earlier.flatMap(({ change }) => change.gone ?? []); // the undone change needs no speaker that only an earlier one removed
   const asked = undone ? [...wishes, inverse(undone.change, gone)] : wishes;
   const made: Change[] = [];
   const unseen: Correction[] = []; // the newest of each corrected object
@@ -73,7 +75,6 @@ export async function correct(tx: Tx, vault: Vault, actor: Actor, id: string, { 
   const [first] = unseen.sort((a, b) => a.version - b.version); // then the next ones are newer than it, and shown in turn
   if (first) throw new ApiError('conflict', { detail: { change: shown(first) } });
   if (!made.length) return;
-  const newest = earlier[0]?.version ?? 0;
   for (const [index, change] of made.entries()) await keep(tx, vault, held, newest + 1 + index, { by: authorOf(actor), change });
   await opened.save();
   await audit(tx, actor, 'transcription.correct', held.id);
@@ -93,12 +94,30 @@ async function keep(tx: Tx, vault: Vault, { workspaceId, id }: Held, version: nu
   );
 }
 
-/** The newest changes first. */
-async function readChanges(tx: Tx, vault: Vault, { workspaceId, id }: Pick<Held, 'workspaceId' | 'id'>): Promise<Correction[]> {
+type Corrected = Pick<Held, 'workspaceId' | 'id'>;
+
+/** The version of the newest change; 0: there is none. */
+async function newestVersion(tx: Tx, { workspaceId, id }: Corrected): Promise<number> {
+  const row = await tx.row<{ version: number }>(
+    'select coalesce(max(c.version), 0) as version from corrections c where c.workspace_id = ? and c.transcription_id = ?::uuid',
+    [workspaceId, id],
+  );
+  return row!.version;
+}
+
+interface Range {
+  /** The oldest version. Default: 1. */
+  from?: number;
+  /** Maximum number of changes. Default: all. */
+  most?: number;
+}
+
+/** Reads and decrypts changes, the newest first. There may be many: read only those that are needed. */
+async function readChanges(tx: Tx, vault: Vault, { workspaceId, id }: Corrected, { from = 1, most }: Range): Promise<Correction[]> {
   const rows = await tx.rows<{ id: string; version: number; at: string; change_sealed: Buffer }>(
     `select c.id, c.version, ${stamp('c.at')} as at, c.change_sealed from corrections c
-     where c.workspace_id = ? and c.transcription_id = ?::uuid order by c.version desc`,
-    [workspaceId, id],
+     where c.workspace_id = ? and c.transcription_id = ?::uuid and c.version >= ? order by c.version desc limit ?`,
+    [workspaceId, id, from, most ?? null],
   );
   return Promise.all(
     rows.map(async (row) => {
@@ -114,7 +133,7 @@ export function shown({ version, at, by, change }: Correction) {
   return { version, at, by, ...told };
 }
 
-/** Corrections, newest first, and the newest version; 0: there are none. Throws 404. */
+/** The newest corrections, newest first, and the newest version; 0: there are none. Throws 404. */
 export async function listChanges(tx: Tx, vault: Vault, actor: Actor, id: string) {
   const { sql, parameters } = visible(actor);
   const row = await tx.row<{ id: string }>(`select t.id from transcriptions t where t.id = ?::uuid and ${sql}`, [
@@ -122,6 +141,6 @@ export async function listChanges(tx: Tx, vault: Vault, actor: Actor, id: string
     ...parameters,
   ]);
   if (!row) throw notFound();
-  const changes = await readChanges(tx, vault, { workspaceId: actor.workspaceId, id: row.id });
-  return { version: changes[0]?.version ?? 0, items: changes.slice(0, LISTED).map(shown) };
+  const changes = await readChanges(tx, vault, { workspaceId: actor.workspaceId, id: row.id }, { most: LISTED });
+  return { version: changes[0]?.version ?? 0, items: changes.map(shown) };
 }

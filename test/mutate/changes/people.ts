@@ -18,6 +18,8 @@ export const PEOPLE: Change[] = [
   ['api/v1/recording.ts', 'condition === etag', 'condition !== etag', RECORDING],
   ['api/http/byte-range.ts', 'bytes - Number(last)', 'bytes - 1', RECORDING],
   ['db/transcripts/corrections.ts', 'one.version > since', 'one.version > since + 1', CORRECTIONS],
+  ['db/transcripts/corrections.ts', 'Math.min(version + 1, undo ??', 'Math.min(version + 2, undo ??', CORRECTIONS],
+  ['db/transcripts/corrections.ts', 'order by c.version desc limit ?', 'order by c.version limit ?'],
   ['db/transcripts/corrections.ts', 'a.version - b.version', 'b.version - a.version', CORRECTIONS],
   ['db/transcripts/correct.ts', 'places: [`text', "places: ['text', `text", CORRECTIONS],
   ['db/postgres/expressions.ts', "greatest(clock_timestamp(), t.updated_at + interval '1 microsecond')", 't.updated_at', CORRECTIONS],

@@ -13,9 +13,9 @@ export interface Loaded<T> {
 
 /**
  * Loads `path` from the API, again when the path changes. Null: loads nothing. The result of another path is never shown: it would be taken
- * for that of this one, for example if this one cannot be loaded.
+ * for that of this one, for example if this one cannot be loaded. When `version` changes, it loads again and keeps the result meanwhile.
  */
-export function useLoaded<T>(path: string | null): Loaded<T> {
+export function useLoaded<T>(path: string | null, version = ''): Loaded<T> {
   const [state, set] = useState<{ value: T | null; error: Error | null; from: string | null }>({ value: null, error: null, from: null });
   const [round, next] = useState(0);
   const again = useCallback(() => next((n) => n + 1), []);
@@ -29,7 +29,7 @@ export function useLoaded<T>(path: string | null): Loaded<T> {
     return () => {
       current = false;
     };
-  }, [path, round]);
+  }, [path, version, round]);
   const { value, error } = state.from === path ? state : { value: null, error: null };
   useRenewed(error, again);
   return { value, error, again };

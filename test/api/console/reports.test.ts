@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core';
 import t from 'tap';
 import { faultsOf, findings, openConsole, shot, signIn } from '../../support/browser.ts';
 import { needPrograms } from '../../support/programs.ts';
@@ -90,6 +91,31 @@ t.test(
     await page.close();
   },
 );
+
+t.test('TranscriptPage() keeps the notice of a report without a language model while another report completes', async (t) => {
+  const id = await world.transcription(ann, { title: 'A call' });
+  const report = await world.report(id, 'summary', 'completed', 'Good morning.');
+  const second = await world.report(id, 'minutes', 'processing');
+  await db.query('*', `update reports set writer = case when id = ?::uuid then 'extractive' else 'model' end`, [report]);
+  const page = await browser.newPage();
+  await signIn(page, url, key);
+  await page.goto(`${url}/#/t/${id}`);
+  await page.click('role=tab[name=/Reports/]');
+  await page.waitForSelector('.report >> text=Extractive, no language model configured');
+  const asked = new Promise<Route>((held) => page.route('**/reports/extractive*', held));
+  const requested = page.waitForRequest('**/reports/extractive*');
+  await db.query('*', `update reports set status = 'completed', completed_at = now() where id = ?::uuid`, [second]);
+  await db.query('*', 'update transcriptions set updated_at = now() where id = ?::uuid', [id]);
+  await requested;
+  const route = await asked;
+  await page.waitForSelector('text=being written…', { state: 'detached' });
+  t.equal(await page.locator('.report >> text=Extractive, no language model configured').count(), 1);
+  const loaded = page.waitForResponse((response) => response.url().includes('/reports/extractive'));
+  await route.continue();
+  await loaded;
+  t.equal(await page.locator('.report >> text=Extractive, no language model configured').count(), 1);
+  await page.close();
+});
 
 t.test('where no title and topics are known, the page shows the file name and no topics', async (t) => {
   const id = await world.transcription(ann, { filename: 'Call 17.mp3', summary: 'The delivery is late.', topics: [] });

@@ -20,7 +20,7 @@ export function TranscriptPage({ id, at, look, session }: { id: string; at: numb
   const rights = useLoaded<{ edit: boolean; delete: boolean; recording_until: string | null }>(`/transcriptions/${id}/rights`).value;
   const newest = record?.prompt_results.findLast(({ status }) => status === 'completed');
   const written = `${record?.status}-${newest?.id}`; // when it changes, there is another text
-  const extractive = useLoaded<Extractive>(record && `/transcriptions/${id}/reports/extractive?of=${written}`).value;
+  const extractive = useLoaded<Extractive>(record && `/transcriptions/${id}/reports/extractive`, written).value;
   const [tab, show] = useState<'transcript' | 'reports'>('transcript');
   useEffect(() => {
     if (at !== null) show('transcript');

@@ -24,7 +24,7 @@ export function App() {
   const [session, setSession] = useState<Session | null | undefined>(undefined);
   const [over, setOver] = useState(false); // the session has ended
   const [member, setMember] = useState(''); // the previous user: if the same person signs in again, their uploads continue
-  const uploads = useMemo(createQueue, [member]);
+  const uploads = useMemo(() => createQueue(member), [member]);
   const { path, query } = useRoute();
   const enter = (found: Session | null) => {
     remember(found);
@@ -44,6 +44,7 @@ export function App() {
     return () => tabs.close();
   }, []);
   useEffect(() => uploads.drop, [uploads]);
+  useEffect(uploads.resume, [uploads, session, over]);
   const late = Boolean(session) && !over && path === '/sign-in'; // an unused sign-in link: remove its secret from the address bar
   useEffect(() => {
     if (late) location.replace('#/');

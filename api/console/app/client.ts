@@ -31,12 +31,14 @@ export interface Session {
 }
 
 let csrf = '';
+let user = ''; // the member whose session it is
 let over = false; // the session has ended, and the person is asked to sign in again
 
 /** Makes a session that of the next requests. If one had ended, repeats what `renewed` holds. */
 export function remember(session: Session | null): void {
   const again = over && session !== null;
   csrf = session?.csrf ?? '';
+  user = session?.member.id ?? '';
   over = false;
   if (again) for (const repeat of [...renewed]) repeat();
 }
@@ -46,6 +48,16 @@ export const ended: { notify: () => void } = { notify: () => {} };
 
 /** Called when the person has signed in again. */
 export const renewed = new Set<() => void>();
+
+/** Whether this member is the one who is signed in, with a session that is not known to have ended. */
+export const isSignedIn = (member: string) => member !== '' && member === user && !over;
+
+/** Notes that the service does not know the session of a request with this CSRF token, unless another has replaced it since. */
+export function expire(used: string | undefined): void {
+  if (!used || used !== csrf) return;
+  over = true;
+  ended.notify();
+}
 
 const OF_SIGNING_IN = ['/session', '/session/choices', '/options'];
 
@@ -64,10 +76,7 @@ async function ask(path: string, init: RequestInit): Promise<Response> {
     throw new Error('The service cannot be reached: check the connection and try again');
   });
   if (answer.ok || answer.status === 304) return answer;
-  if (answer.status === 401 && used && used === csrf) {
-    over = true;
-    ended.notify();
-  }
+  if (answer.status === 401) expire(used);
   throw new Refused(answer.status, await answer.json().catch(() => ({})));
 }
 

@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../postgres/orm.ts';
-import { BLOCK, TOP } from './keep.ts';
+import { BLOCK, indexAgain, TOP } from './keep.ts';
 import { bitsOf, bucketOf, type Postings, pack, type Shape, unpack } from './postings.ts';
 
 /* SQL: the index consists of many small rows, merged under its own leases. */
@@ -10,8 +10,13 @@ import { bitsOf, bucketOf, type Postings, pack, type Shape, unpack } from './pos
  * and every term is written about four times in total.
  */
 
-const FAN = 16; // blocks of a level that are merged into one of the next
-const LARGE = BLOCK * FAN; // this many new transcripts are packed directly into a block of the second level
+/** Transcripts per block of the lowest level, and blocks of a level that are merged into one of the next. */
+interface Sizes {
+  block: number;
+  fan: number;
+}
+
+const SIZES: Sizes = { block: BLOCK, fan: 16 };
 /** Time for which a merge holds a workspace. SQL. */
 export const MERGE_LEASE = `interval '2 minutes'`;
 const BUCKETS = 64; // processed in one transaction
@@ -22,8 +27,8 @@ interface Block extends Shape {
   level: number;
 }
 
-/** Claims a workspace whose blocks are due, and performs all due merges. False: there is none. */
-export async function mergeDue(db: Db, signal?: AbortSignal): Promise<boolean> {
+/** Claims a workspace whose blocks are due, and performs all due merges. False: there is none. Tests pass smaller sizes. */
+export async function mergeDue(db: Db, signal?: AbortSignal, sizes = SIZES): Promise<boolean> {
   const taken = await db.acrossTenants((tx) =>
     tx.row<{ workspace_id: string }>(
       `update search_states set merged_until = now() + ${MERGE_LEASE}, due = false where workspace_id = (
@@ -37,7 +42,7 @@ export async function mergeDue(db: Db, signal?: AbortSignal): Promise<boolean> {
     await db.workspace(workspaceId, (tx) =>
       tx.rows('delete from search_blocks b where b.workspace_id = ?::uuid and not b.ready', [workspaceId]),
     );
-    while (!signal?.aborted && (await step(db, workspaceId)));
+    while (!signal?.aborted && (await step(db, workspaceId, sizes)));
   } finally {
     await db.workspace(workspaceId, (tx) =>
       tx.rows(`update search_states set merged_until = 'epoch', due = due or ? where workspace_id = ?::uuid`, [
@@ -50,9 +55,9 @@ export async function mergeDue(db: Db, signal?: AbortSignal): Promise<boolean> {
 }
 
 /** Packs one block, or merges several. False: there is nothing to do. */
-async function step(db: Db, workspaceId: string): Promise<boolean> {
-  if (await db.workspace(workspaceId, (tx) => packFresh(tx, workspaceId))) return true;
-  const plan = await db.workspace(workspaceId, (tx) => planMerge(tx, workspaceId));
+async function step(db: Db, workspaceId: string, sizes: Sizes): Promise<boolean> {
+  if (await db.workspace(workspaceId, (tx) => packFresh(tx, workspaceId, sizes))) return true;
+  const plan = await db.workspace(workspaceId, (tx) => planMerge(tx, workspaceId, sizes));
   if (!plan) return false;
   const target = await db.workspace(workspaceId, (tx) =>
     addBlock(tx, workspaceId, plan.level, plan.sources[0]!.first, plan.sources.at(-1)!.last, false),
@@ -67,18 +72,19 @@ async function step(db: Db, workspaceId: string): Promise<boolean> {
 }
 
 /** Packs the oldest transcripts that are not in a block yet, if there are enough. */
-async function packFresh(tx: Tx, workspaceId: string): Promise<boolean> {
+async function packFresh(tx: Tx, workspaceId: string, { block: few, fan }: Sizes): Promise<boolean> {
+  const many = few * fan; // packed directly into a block of the second level
   const rows = await tx.rows<{ number: number; terms: number[] }>(
     // as JSON, which the driver parses many times faster than an array
     'select f.number, to_json(f.terms) as terms from search_fresh f where f.workspace_id = ?::uuid order by f.number limit ? for update',
-    [workspaceId, LARGE],
+    [workspaceId, many],
   );
-  if (rows.length < BLOCK) return false;
-  const taken = rows.length === LARGE ? rows : rows.slice(0, BLOCK);
+  if (rows.length < few) return false;
+  const taken = rows.length === many ? rows : rows.slice(0, few);
   const postings: Postings = new Map();
   for (const { number, terms } of taken) for (const term of terms) push(postings, term, [number]);
   const [first, last] = [taken[0]!.number, taken.at(-1)!.number];
-  const block = await addBlock(tx, workspaceId, rows.length === LARGE ? 2 : 1, first, last, true);
+  const block = await addBlock(tx, workspaceId, rows.length === many ? 2 : 1, first, last, true);
   await write(tx, workspaceId, block, postings);
   await tx.rows('delete from search_fresh f where f.workspace_id = ?::uuid and f.number between ? and ?', [workspaceId, first, last]);
   return true;
@@ -92,26 +98,43 @@ interface Plan {
   gone: Set<number>;
 }
 
-/** Chooses the oldest blocks of a level that has enough of them; else a block with terms of transcripts deleted long ago. */
-async function planMerge(tx: Tx, workspaceId: string): Promise<Plan | null> {
+/** Chooses blocks that are to be merged; else a block with terms of transcripts deleted long ago. */
+async function planMerge(tx: Tx, workspaceId: string, { fan }: Sizes): Promise<Plan | null> {
   const found = await tx.rows<Omit<Block, 'bits'> & { stale: boolean }>(
     `select b.id, b.level, b.first, b.last, exists (select from search_gone g where g.workspace_id = b.workspace_id and g.number between b.first and b.last
        and g.gone_at < now() - ${GONE_KEPT}) as stale
-     from search_blocks b where b.workspace_id = ?::uuid and b.ready order by b.level, b.first`,
+     from search_blocks b where b.workspace_id = ?::uuid and b.ready order by b.first`,
     [workspaceId],
   );
   const blocks = found.map((block) => ({ ...block, bits: bitsOf(block.level) }));
-  const levels = [...new Set(blocks.map(({ level }) => level))];
-  const full = levels
-    .map((level) => blocks.filter((block) => block.level === level))
-    .find((all) => all.length >= FAN && all[0]!.level < TOP);
-  const sources = full?.slice(0, FAN) ?? blocks.filter(({ stale }) => stale).slice(0, 1);
+  if (blocks.some(({ first }, k) => first <= (blocks[k - 1]?.last ?? 0))) {
+    await indexAgain(tx, workspaceId); // an earlier version has merged blocks that did not adjoin
+    return null;
+  }
+  const full = mergeable(blocks, fan);
+  const sources = full ?? blocks.filter(({ stale }) => stale).slice(0, 1);
   if (!sources.length) return null;
   const gone = await tx.rows<{ number: number }>(
     'select g.number from search_gone g where g.workspace_id = ?::uuid and g.number between ? and ?',
     [...[workspaceId, sources[0]!.first, sources.at(-1)!.last]],
   );
   return { sources, level: sources[0]!.level + (full ? 1 : 0), gone: new Set(gone.map(({ number }) => number)) };
+}
+
+/**
+ * The oldest `fan` blocks of a level with no other block between them. Fewer if newer blocks of a higher level follow, which a backlog leads
+ * to: their run cannot grow. The lowest level comes first, so that the next one has no gaps.
+ */
+function mergeable(blocks: readonly Block[], fan: number): Block[] | undefined {
+  const runs: { level: number; blocks: Block[] }[] = [];
+  for (const block of blocks) {
+    if (runs.at(-1)?.level === block.level) runs.at(-1)!.blocks.push(block);
+    else runs.push({ level: block.level, blocks: [block] });
+  }
+  return runs
+    .filter((run, k) => run.level < TOP && (run.blocks.length >= fan || runs.slice(k + 1).some(({ level }) => level > run.level)))
+    .sort((a, b) => a.level - b.level)[0]
+    ?.blocks.slice(0, fan);
 }
 
 async function addBlock(tx: Tx, workspaceId: string, level: number, first: number, last: number, ready: boolean): Promise<Block> {
@@ -122,7 +145,7 @@ async function addBlock(tx: Tx, workspaceId: string, level: number, first: numbe
   return { id: row!.id, level, first, last, bits: bitsOf(level) };
 }
 
-/** Reads the terms in some buckets of all sources. Sources are ordered by transcript number, and so are the numbers of each term. */
+/** Reads the terms in some buckets of all sources. Sources do not overlap and are ordered by transcript number; so are the numbers of each term. */
 async function readBuckets(tx: Tx, { sources, gone }: Plan, from: number, before: number): Promise<Postings> {
   const postings: Postings = new Map();
   const rows = await tx.rows<{ block_id: string; bucket: number; data: Buffer }>(

@@ -70,6 +70,13 @@ async function begin(tx: Tx, workspaceId: string, keyVersion: number): Promise<v
     [workspaceId, keyVersion],
   );
   if (state!.key_version === keyVersion) return;
+  await indexAgain(tx, workspaceId);
+  await tx.rows('update search_states set key_version = ? where workspace_id = ?::uuid', [keyVersion, workspaceId]);
+}
+
+/** Empties the index of a workspace. Its transcripts are indexed again in the background. */
+export async function indexAgain(tx: Tx, workspaceId: string): Promise<void> {
+  await tx.rows('select 1 from search_states s where s.workspace_id = ?::uuid for update', [workspaceId]);
   await tx.rows(
     `insert into search_waiting (transcription_id, workspace_id) select d.transcription_id, d.workspace_id from search_documents d where d.workspace_id = ?::uuid
      on conflict do nothing`,
@@ -77,7 +84,6 @@ async function begin(tx: Tx, workspaceId: string, keyVersion: number): Promise<v
   );
   for (const table of ['documents', 'fresh', 'blocks', 'gone'])
     await tx.rows(`delete from search_${table} where workspace_id = ?::uuid`, [workspaceId]);
-  await tx.rows('update search_states set key_version = ? where workspace_id = ?::uuid', [keyVersion, workspaceId]);
 }
 
 /**

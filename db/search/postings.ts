@@ -32,7 +32,7 @@ export function bucketOf(term: number, bits: number): number {
   return Math.floor(term / 2 ** (TERM_BITS - bits));
 }
 
-/** Encodes one bucket. */
+/** Encodes one bucket. Throws if numbers are not ascending or outside the block: lists of such numbers could not be read. */
 export function pack(postings: Postings, shape: Shape): Buffer {
   const out: number[] = [];
   let before = 0;
@@ -68,6 +68,9 @@ export function unpack(
 }
 
 function shortest(numbers: readonly number[], { first, last }: Shape): { kind: number; bytes: ArrayLike<number> & Iterable<number> } {
+  for (let k = 0, before = first - 1; k < numbers.length; before = numbers[k++]!)
+    if (!(numbers[k]! > before && numbers[k]! <= last))
+      throw new RangeError(`Cannot pack a list of the search index: ${numbers[k]} follows ${before} in a block of ${first} to ${last}`);
   const wide = Math.ceil((last - first + 1) / 8);
   if (wide * 8 <= numbers.length * 2) return { kind: BITS!, bytes: packBits(numbers, first, last) };
   const distances = packDistances(numbers, first);

@@ -36,6 +36,7 @@ import { Migration093 } from './093_summary_writer.ts';
 import { Migration095 } from './095_fleet_tasks.ts';
 import { Migration096 } from './096_orphans_known.ts';
 import { Migration097 } from './097_orphan_names.ts';
+import { Migration098 } from './098_search_blocks.ts';
 
 /** In order; numbers are never reused and a released migration never changes. */
 export const MIGRATIONS = [
@@ -77,4 +78,5 @@ export const MIGRATIONS = [
   { name: '095_fleet_tasks', class: Migration095 },
   { name: '096_orphans_known', class: Migration096 },
   { name: '097_orphan_names', class: Migration097 },
+  { name: '098_search_blocks', class: Migration098 },
 ];

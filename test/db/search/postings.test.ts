@@ -46,3 +46,8 @@ t.test('unpack() returns only the requested terms', async (t) => {
   unpack(pack(postings, shape), 0, shape, (term) => told.push(term), new Set([5, 9]));
   t.strictSame(told, [5, 9]);
 });
+
+t.test('pack() refuses numbers that are not ascending or outside the block', async (t) => {
+  for (const numbers of [[5, 3], [3, 3], [0], [65]])
+    t.throws(() => pack(new Map([[7, numbers]]), { first: 1, last: 64, bits: 4 }), /Cannot pack/);
+});

@@ -129,8 +129,16 @@ function take(tx: Tx, workspaceId: string | null, most: number): Promise<Taken[]
   );
 }
 
-/** Locks a claimed transcript. False: it was deleted, or changed in the meantime and must be read again. */
+/**
+ * Locks a claimed transcript. False: it was deleted, or changed in the meantime and must be read again. The transcription comes first, as in
+ * changes and deletions; if one is under way, it makes the transcript due again, or the claim expires.
+ */
 async function isTaken(tx: Tx, workspaceId: string, id: string, dueAt: string): Promise<boolean> {
+  const free = await tx.row('select 1 from transcriptions t where t.workspace_id = ?::uuid and t.id = ?::uuid for key share skip locked', [
+    workspaceId,
+    id,
+  ]);
+  if (!free) return false;
   const row = await tx.row(
     'select 1 from search_waiting w where w.workspace_id = ?::uuid and w.transcription_id = ?::uuid and w.due_at = ?::timestamptz for update',
     [workspaceId, id, dueAt],

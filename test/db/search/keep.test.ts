@@ -1,15 +1,17 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { numbersOf } from '../../../db/search/bits.ts';
 import { mergeDue } from '../../../db/search/blocks.ts';
-import { keepAll, keepTerms, searchWork } from '../../../db/search/keep.ts';
+import { indexWaiting, keepAll, keepTerms, searchWork } from '../../../db/search/keep.ts';
 import { match } from '../../../db/search/match.ts';
 import { openVault } from '../../../db/secrets/vault.ts';
 import { testDatabase } from '../../support/database.ts';
 import { openWorld } from '../../support/world.ts';
 
 const { db } = await testDatabase(t);
-const world = openWorld(db, await openVault(db, [randomBytes(32)]));
+const vault = await openVault(db, [randomBytes(32)]);
+const world = openWorld(db, vault);
 const member = await world.member(await world.workspace(), { role: 'owner' });
 const { workspaceId } = member;
 const [COMMON, OWN] = [7, 1_000]; // terms: of all transcripts, and the first of those of one each
@@ -36,3 +38,28 @@ t.test('keepAll() numbers transcripts in their order, replaces their earlier ter
     while (await mergeDue(db));
   }
 });
+
+for (const [what, change] of [
+  ['corrected', `update segments set turns_sealed = turns_sealed where transcription_id = ?`],
+  ['deleted', 'delete from transcriptions where id = ?'],
+] as const)
+  t.test(`indexWaiting() does not get in the way of a transcript that is being ${what}`, async (t) => {
+    const id = await world.transcription(member);
+    const waits = async () => {
+      const rows = await db.query('*', 'select due_at <= now() as due from search_waiting where transcription_id = ?', [id]);
+      return rows.map(({ due }) => due);
+    };
+    const failed: unknown[] = [];
+    let indexing: Promise<unknown> | undefined;
+    await db.workspace(workspaceId, async (tx) => {
+      await tx.rows('select 1 from transcriptions where id = ? for update', [id]);
+      indexing = indexWaiting(db, vault, workspaceId, 100, (_, error) => failed.push(error));
+      await Promise.race([indexing, sleep(500)]);
+      await tx.rows(change, [id]);
+    });
+    await indexing;
+    t.strictSame(failed, []);
+    t.strictSame(await waits(), what === 'deleted' ? [] : [true], 'due again after the change');
+    await indexWaiting(db, vault, workspaceId, 100);
+    t.strictSame(await waits(), []);
+  });

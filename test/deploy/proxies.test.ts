@@ -21,7 +21,7 @@ t.test('an upload is transcribed, read through one host and deleted through anot
       await sleep(500);
       record = JSON.parse((await ask(i % 2 ? one : two, 'GET', `/v1/transcriptions/${uuid}`)).text);
     }
-    t.match(record.segments.map((s) => s.text).join(' '), /quickbrownfox/, proxy);
+    t.match(record.segments.map((s) => s.text).join(' '), /quick brown fox/, proxy);
     t.equal((await ask(three, 'DELETE', `/v1/transcriptions/${uuid}`)).status, 204);
     for (const port of [one, two, three])
       t.equal((await ask(port, 'GET', `/v1/transcriptions/${uuid}`)).status, 404, 'deleted on all hosts immediately');

@@ -34,12 +34,14 @@ export function toWords(
 ): Spoken[] {
   const { tokens, logProbs, attention } = decoded;
   const text = tokens.flatMap((token, i) => (token < facts.endOfText ? [i] : []));
+  const spaces = !WITHOUT_SPACES.has(language);
   const groups = group(
     text.map((i) => tokens[i]!),
-    !WITHOUT_SPACES.has(language),
+    spaces,
     tokenizer,
   );
   if (groups.length === 0) return [];
+  if (spaces && BEGINS_WORD.test(groups[0]!.text)) groups[0]!.text = ` ${groups[0]!.text}`; // a space that is a token of its own may not come first
   const rows = (attention.length > tokens.length ? [...text, tokens.length] : text).map((i) => attention[i]!);
   const { tick } = facts;
   const frames = framesOf(speech, seconds, rows.length, tick);
@@ -104,6 +106,7 @@ function adjacent(frames: Int32Array, i: number): boolean {
 
 const PUNCTUATION = /^[\p{P}\p{S}]+$/u;
 const OPENING_PUNCTUATION = /[\p{Ps}\p{Pi}]$/u;
+const BEGINS_WORD = /^[\p{L}\p{N}\p{Ps}\p{Pi}]/u;
 const ENDING_PUNCTUATION = /^[,;:!?؛،؟۔।॥։።፣]+$/; // even after a space, as in French and Hindi
 const PLAIN_CHARACTER = /^[A-Za-z0-9.,']$/;
 

@@ -45,7 +45,7 @@ async function ask(at: string) {
   return (await fetch(BASE + at, { headers: { authorization: `Bearer ${KEY}` } })).json();
 }
 
-const UNKNOWN = /Unknown speaker: .*quickbrownfox/i;
+const UNKNOWN = /Unknown speaker: .*quick brown fox/i;
 
 /** Code blocks of a guide with this mark after their language. */
 function samples(name: string, mark: string): string[] {
@@ -67,19 +67,19 @@ async function run(program: string, file: string, code: string, ...args: string[
 }
 
 t.test('the curl guide uploads, waits and reads', async (t) => {
-  t.match(await run('sh', 'guide.sh', samples('curl', 'sh run').join('\n'), '-eu'), /quickbrownfox/i);
+  t.match(await run('sh', 'guide.sh', samples('curl', 'sh run').join('\n'), '-eu'), /quick brown fox/i);
 });
 
 t.test('the JavaScript guide prints who said what', async (t) => {
   const [code] = samples('javascript', 'js run');
-  t.match(await run(process.execPath, 'guide.mjs', code!), /\[\d+\.\d\] speaker_1: .*quickbrownfox/i);
+  t.match(await run(process.execPath, 'guide.mjs', code!), /\[\d+\.\d\] speaker_1: .*quick brown fox/i);
   t.match(await run(process.execPath, 'guide.mjs', undiarized(code!)), UNKNOWN);
 });
 
 const python = findProgram('python3');
 t.test('the Python guide prints who said what', { skip: !python && 'python3 is not installed' }, async (t) => {
   const [code] = samples('python', 'python run');
-  t.match(await run(python!, 'guide.py', code!), /completed[\s\S]*speaker_1: .*quickbrownfox/i);
+  t.match(await run(python!, 'guide.py', code!), /completed[\s\S]*speaker_1: .*quick brown fox/i);
   t.match(await run(python!, 'guide.py', undiarized(code!)), UNKNOWN);
   const installed = (await finish(python!, ['-c', 'import requests'])).code === 0;
   if (installed) t.match(await run(python!, 'short.py', samples('python', 'python requests')[0]!), /^[\w-]{36} queued/);
@@ -89,18 +89,18 @@ const go = findProgram('go');
 t.test('the Go guide prints who said what', { skip: !go && 'go is not installed' }, async (t) => {
   Object.assign(env, { CGO_ENABLED: '0', GOFLAGS: '"-gcflags=all=-N -l"' }); // Go's library as scripts/testing.mjs compiled it
   const [code] = samples('go', 'go run');
-  t.match(await run(go!, 'guide.go', code!, 'run'), /completed[\s\S]*speaker_1: .*quickbrownfox/i);
+  t.match(await run(go!, 'guide.go', code!, 'run'), /completed[\s\S]*speaker_1: .*quick brown fox/i);
   t.match(await run(go!, 'guide.go', undiarized(code!), 'run'), UNKNOWN);
 });
 
 const java = findProgram('java');
 t.test('the Java guide prints the text', { skip: !java && 'java is not installed' }, async (t) => {
-  t.match(await run(java!, 'Transcribe.java', samples('java', 'java run')[0]!), /completed[\s\S]*quickbrownfox/i);
+  t.match(await run(java!, 'Transcribe.java', samples('java', 'java run')[0]!), /completed[\s\S]*quick brown fox/i);
 });
 
 const php = findProgram('php');
 t.test('the PHP guide prints the text', { skip: !php && 'php is not installed' }, async (t) => {
-  t.match(await run(php!, 'guide.php', samples('php', 'php run')[0]!), /completed[\s\S]*quickbrownfox/i);
+  t.match(await run(php!, 'guide.php', samples('php', 'php run')[0]!), /completed[\s\S]*quick brown fox/i);
 });
 
 /** A request as 1C:Enterprise sends it: URL and headers of the guide with the variables replaced, parsed line by line. */
@@ -144,7 +144,7 @@ t.test('the 1C guide uploads under a Cyrillic name and requests the text', async
     await new Promise((resolve) => setTimeout(resolve, 500));
     answer = await fromOneC(1, { Ключ: KEY!, Идентификатор: made.json.uuid });
   }
-  t.match(answer, { status: 200, json: { status: 'completed', title: 'Звонок клиенту.wav', text: /quickbrownfox/i } });
+  t.match(answer, { status: 200, json: { status: 'completed', title: 'Звонок клиенту.wav', text: /quick brown fox/i } });
 });
 
 t.test('the CRM recipe finds a call by its deal, with its checklist', async (t) => {

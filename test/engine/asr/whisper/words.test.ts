@@ -148,6 +148,25 @@ t.test('words', async (t) => {
     ]);
   });
 
+  t.test('toWords() begins a window with a space, except in languages without them and before a mark', async (t) => {
+    const beginnings: [text: string, language: string, expected: string][] = [
+      ['one', 'en', ' one'],
+      [' one', 'en', ' one'],
+      ['హలో', 'te', ' హలో'],
+      ['(one)', 'en', ' (one)'],
+      [', one', 'en', ','],
+      ['東京', 'ja', '東'],
+    ];
+    for (const [text, language, expected] of beginnings) {
+      const tokens = tokenizer.encode(text);
+      const shares = new AttentionStore();
+      const attention = tokens.map(() => shares.keep(new Float32Array(facts.alignmentHeads * 1500).fill(0.01)));
+      const decoded = { tokens, logProbs: tokens.map(() => 0), attention };
+      const [word] = toWords(decoded, language, [{ start: 0, end: 2 }], 2, { ...facts, tick: 0.02 }, tokenizer);
+      t.equal(word!.text, expected, text);
+    }
+  });
+
   t.test('toWords() starts a word after a pause and never exceeds the end', async (t) => {
     const tokens = tokenizer.encode(' one two');
     t.equal(tokens.length, 2);

@@ -57,6 +57,10 @@ t.test('pages name files that exist', async (t) => {
   t.strictSame(missing, []);
 });
 
+t.test('README names the commands that start and test Longhand', async (t) => {
+  for (const command of ['npm start', 'npm test']) t.ok(read('README.md').includes(command), command);
+});
+
 t.test(`README has at most ${MOST_WORDS} words`, async (t) => {
   t.ok(read('README.md').split(/\s+/).length <= MOST_WORDS);
 });

@@ -1,4 +1,5 @@
 import type { Spoken } from '../recogniser.ts';
+import { SPACELESS } from '../scripts.ts';
 import type { Piece } from './pieces.ts';
 
 /** A token with the frames of the encoder, [first, end), in which it was written. */
@@ -10,14 +11,18 @@ export interface Emission {
 }
 
 const MARK = /^[\p{P}\p{S}]+$/u;
+const BEGINS_WORD = /^[\p{L}\p{N}]/u;
+const WIDE = '\\u3000-\\u303f\\uff00-\\uffef'; // marks of these scripts
+const BEGINS_SPACELESS = new RegExp(`^[${SPACELESS}${WIDE}]`, 'u');
+const ENDS_SPACELESS = new RegExp(`[${SPACELESS}${WIDE}]$`, 'u');
 const FLOWING = 0.3; // seconds: a word reaches to the next one if that begins sooner, since tokens are written as short peaks inside a word,
 const BEFORE = 0.04; // else it begins this much before its first peak
 const AFTER = 0.16; // and ends this much after its last
 const SHORTEST = 0.02; // seconds, for tokens written in the same frame
 
 /**
- * The words of a window with their times in seconds of it: ordered, without overlap, each beginning with a space. Punctuation belongs to the
- * word before it.
+ * The words of a window with their times in seconds of it: ordered, without overlap. Each begins with a space, except in scripts without
+ * spaces, in which every piece is a word. Punctuation belongs to the word before it.
  * @param seconds the window's length
  */
 export function toWords(emissions: readonly Emission[], pieces: readonly Piece[], secondsPerFrame: number, seconds: number): Spoken[] {
@@ -52,26 +57,39 @@ interface Part {
   probability: number;
 }
 
-/** Emissions as words: one begins at each piece with a leading space. */
+/** Emissions as words. */
 function grouped(emissions: readonly Emission[], pieces: readonly Piece[]): Part[] {
   const groups: Emission[][] = [];
+  let before = ''; // text of the latest piece; empty for a byte
   for (const emission of emissions) {
     const piece = pieces[emission.token];
     if (!piece) continue;
-    if (groups.length && !('text' in piece && piece.text.startsWith(' '))) groups.at(-1)!.push(emission);
+    const text = 'text' in piece ? piece.text : '';
+    if (groups.length && !begins(text, before)) groups.at(-1)!.push(emission);
     else groups.push([emission]);
+    before = text;
   }
   const parts: Part[] = [];
   for (const group of groups) {
-    const text = textOf(group, pieces).trim();
+    const raw = textOf(group, pieces);
+    const text = raw.trim();
     if (!text) continue;
     const before = parts.at(-1);
+    const apart = before ? raw.startsWith(' ') : !BEGINS_SPACELESS.test(text); // a window begins with a word, whatever its first piece
+    const spaced = apart ? ` ${text}` : text;
     if (before && (MARK.test(text) || MARK.test(before.text.trim()))) {
-      before.text += ` ${text}`;
+      before.text += spaced;
       before.end = MARK.test(text) ? before.end : group.at(-1)!.end;
-    } else parts.push({ text: ` ${text}`, ...spanOf(group, pieces) });
+    } else parts.push({ text: spaced, ...spanOf(group, pieces) });
   }
   return parts;
+}
+
+/** Whether a piece begins a word: with a space, or after or with a letter of a script without spaces. */
+function begins(text: string, before: string): boolean {
+  if (text.startsWith(' ')) return true;
+  const parted = BEGINS_SPACELESS.test(text) || ENDS_SPACELESS.test(before);
+  return parted && before.trim() !== '' && BEGINS_WORD.test(text);
 }
 
 /** Frames of a word without the space before it, and the mean probability of its tokens. */

@@ -1,3 +1,4 @@
+import { BEGINS_SPACELESS, SPACELESS } from '../scripts.ts';
 import { MAX_LOST_SHARE, MAX_LOST_WORDS, VOCABULARY_BONUS, VOCABULARY_LOG_PROB } from './thresholds.ts';
 import type { Tokenizer } from './tokenizer.ts';
 import { WITHOUT_SPACES } from './words.ts';
@@ -173,9 +174,6 @@ export function vocabularyOf(text: string, language: string, tokenizer: Tokenize
   return latest.vocabulary;
 }
 
-const SPACELESS =
-  '\\p{Script=Han}\\p{Script=Hira}\\p{Script=Kana}\\p{Script=Thai}\\p{Script=Laoo}\\p{Script=Mymr}\\p{Script=Khmr}\\p{Script=Tibt}ー';
-const BEGINS_SPACELESS = new RegExp(`^[${SPACELESS}]`, 'u');
 const ENDS_IN_MARK = new RegExp(`(?:[${SPACELESS}]|[^\\p{L}\\p{M}\\p{N}\ufffd])$`, 'u');
 const CHARACTER_TOKENS = 4; // of one character at most: its bytes
 

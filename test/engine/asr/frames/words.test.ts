@@ -98,3 +98,20 @@ t.test('toWords() returns no words for no tokens, for blanks and for punctuation
   t.strictSame(words([['<unk>', 3]]), []);
   t.strictSame(words([['▁', 3]]), []);
 });
+
+t.test('toWords() makes every piece a word in scripts without spaces', async (t) => {
+  const spoken = (...tokens: string[]) => {
+    const emissions = tokens.map((_, i): Emission => ({ token: i, first: 5 * i, end: 5 * i + 1, logProb: 0 }));
+    return toWords(emissions, tokens.map(pieceOf), STEP, 30);
+  };
+  const texts = (...tokens: string[]) => spoken(...tokens).map(({ text }) => text);
+  t.strictSame(texts('▁', '今日', 'は', '、', 'N', 'HK', 'を', '2', '5', '分', '見', 'まし', 'た', '。'), [
+    ...['今日', 'は、', 'NHK', 'を', '25', '分', '見', 'まし', 'た。'],
+  ]);
+  t.strictSame(texts('▁我们', '用', '▁Py', 'thon', '写', '▁。'), ['我们', '用', ' Python', '写 。']);
+  t.strictSame(texts('▁สวัสดี', 'ค', 'รับ', '▁ไป', 'น', '้', 'ำ'), ['สวัสดี', 'ค', 'รับ', ' ไป', 'น้', 'ำ'], 'a combining mark stays');
+  t.strictSame(texts('▁', '「', '東京', '」', 'と', '<0xE5>', '<0xBD>', '<0x85>'), ['「東京」', 'と彅'], 'so do marks and bytes');
+  t.strictSame(texts('п', 'р', '▁', 'и', '▁हिन्', 'दी'), [' пр', ' и', ' हिन्दी'], 'other scripts have spaces');
+  const [first, second] = spoken('▁今日', 'は');
+  t.ok(first!.end <= second!.start && second!.start >= 5 * STEP - 0.05, 'each has a time of its own');
+});

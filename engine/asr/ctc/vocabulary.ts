@@ -1,4 +1,5 @@
 import type { Piece } from '../frames/pieces.ts';
+import { BEGINS_SPACELESS } from '../scripts.ts';
 
 /**
  * Natural logarithm by which the probability of a text grows for each character of a term that it contains, spaces before words included:
@@ -40,20 +41,26 @@ export class Vocabulary {
     for (const term of terms.split(/[,;\n]/)) {
       const words = term.trim().toLowerCase().split(/\s+/).filter(Boolean);
       if (!words.length) continue;
-      let node = this.#root;
-      for (const letter of ` ${words.join(' ')}`) {
-        const known = node.next.get(letter);
-        const following = known ?? nodeAt(node.depth + 1);
-        if (!known) node.next.set(letter, following);
-        node = following;
-      }
-      node.complete = true;
+      const text = words.join(' ');
+      this.#add(` ${text}`);
+      if (BEGINS_SPACELESS.test(text)) this.#add(text);
     }
   }
 
-  /** Before the first token. */
+  #add(text: string): void {
+    let node = this.#root;
+    for (const letter of text) {
+      const known = node.next.get(letter);
+      const following = known ?? nodeAt(node.depth + 1);
+      if (!known) node.next.set(letter, following);
+      node = following;
+    }
+    node.complete = true;
+  }
+
+  /** Before the first token. A word begins there without a space if tokens are letters. */
   get start(): Progress {
-    return { node: this.#root, settled: 0, pending: 0 };
+    return { node: this.#root.next.get(' ') ?? this.#root, settled: 0, pending: 0 };
   }
 
   /** After one more token. */
@@ -62,14 +69,13 @@ export class Vocabulary {
     if (!piece) return { node, settled, pending };
     const text = 'text' in piece ? piece.text : '';
     const begins = text.startsWith(' ');
-    const ended = begins || MARK.test(text);
+    const ended = begins || MARK.test(text) || BEGINS_SPACELESS.test(text);
     const kept = ended && node?.complete ? pending : settled;
     if (node && text) {
       const following = this.#step(node, token, text);
       if (following) return { node: following, settled: kept, pending: pending + this.#bonus * (following.depth - node.depth) };
     }
-    if (!begins) return { node: null, settled: kept, pending: kept };
-    const first = this.#step(this.#root, token, text);
+    const first = text ? this.#step(this.#root, token, text) : null;
     return { node: first, settled: kept, pending: kept + this.#bonus * (first?.depth ?? 0) };
   }
 

@@ -100,3 +100,21 @@ t.test('Vocabulary gives a bonus for whole terms only, however they are written 
   t.equal(bonus(2, 2, 2), 9, 'and the shorter term again');
   t.equal(bonus(), 0);
 });
+
+t.test('Vocabulary finds terms without a space before them: in scripts without spaces, and at the beginning of a window', async (t) => {
+  const tokens = ['▁', '東', '京', '東京', 'は', 'a', 'b', '、'];
+  const bonus = (terms: string, text: string) => {
+    const vocabulary = new Vocabulary(terms, tokens.map(pieceOf), 1);
+    const progress = Array.from(text, (letter) => tokens.indexOf(letter)).reduce(
+      (at, token) => vocabulary.advance(at, token),
+      vocabulary.start,
+    );
+    return vocabulary.total(progress);
+  };
+  t.equal(bonus('東京', 'は東京は'), 2);
+  t.equal(bonus('東京', '東は東京、東京'), 4, 'after one that was only begun, and twice');
+  t.equal(bonus('東京, 京は', '東京は'), 2, 'terms do not overlap');
+  t.equal(bonus('ab', 'ab▁a'), 2, 'the first word of a model that writes letters');
+  t.equal(bonus('ab', 'a▁ab'), 3);
+  t.equal(bonus('ab', 'aab▁ba'), 0, 'not within a word');
+});

@@ -9,6 +9,7 @@ const MAX_TURN_DISTANCE_SECONDS = 0.5; // seconds: a word outside every turn is 
 const MAX_WORD_GAP_SECONDS = 0.6; // seconds: a single word closer than this to its neighbours is part of their sentence
 const MIN_OWN_TURN_SHARE = 0.4; // unless its own turn covers at least this share of it and stands alone
 const INTERJECTION = { words: 2, seconds: 1.2, share: 0.6 }; // maximum words of an interjection, maximum length of its turn (seconds), and the share of each that the other must cover
+const LETTERS_PER_WORD = 3; // in scripts without spaces, where a word of the model is a token of any length; a guess
 const PHRASE_END = /[\p{Po}\p{Pd}…][\p{Pf}\p{Pe}"]*\s*$/u; // end of a phrase
 const APOSTROPHE = /['’]\s*$/; // exception to it
 
@@ -95,8 +96,15 @@ function phrases(said: readonly SaidWord[]): SaidWord[][] {
   let begin = 0;
   for (const [i, { text }] of said.entries()) {
     if (!PHRASE_END.test(text) || APOSTROPHE.test(text)) continue;
-    if (i + 1 - begin <= INTERJECTION.words) found.push(said.slice(begin, i + 1));
+    const phrase = said.slice(begin, i + 1);
+    if (wordsIn(phrase) <= INTERJECTION.words) found.push(phrase);
     begin = i + 1;
   }
   return found;
+}
+
+/** Number of words, in scripts without spaces by letters. */
+function wordsIn(phrase: readonly SaidWord[]): number {
+  const letters = phrase.filter(({ text }) => !text.startsWith(' ')).flatMap(({ text }) => text.match(/\p{L}/gu) ?? []);
+  return phrase.filter(({ text }) => text.startsWith(' ')).length + letters.length / LETTERS_PER_WORD;
 }

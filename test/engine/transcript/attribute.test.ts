@@ -55,6 +55,19 @@ t.test("attribute() assigns a phrase delimited by punctuation to a short turn th
   t.strictSame(speakers(text(0, 'I went. Of course. Then I bought it.'), turns([0, 0, 6], [1, 0.5, 1.25])), [0, 0, 1, 1, 0, 0, 0, 0]);
 });
 
+t.test('attribute() counts the words of a phrase by its letters in scripts without spaces', async (t) => {
+  const pieces = (tokens: string): Word[] =>
+    tokens.split(' ').map((token, i) => ({ start: 0.2 * i, end: 0.2 * (i + 1), text: token, probability: 1 }));
+  const both = turns([0, 0, 6], [1, 0.8, 1.4]);
+  t.strictSame(speakers(pieces('我 去 了 城里。 对 对 对， 买 了 大衣。'), both), [0, 0, 0, 0, 1, 1, 1, 0, 0, 0]);
+  t.strictSame(speakers(pieces('昨日 行 きまし た。 そう です ね。 それ から'), both), [0, 0, 0, 0, 1, 1, 1, 0, 0]);
+  t.strictSame(
+    speakers(pieces('昨日 行 きまし た。 私たち は東京へ 行きます。 それ から'), both),
+    [0, 0, 0, 0, 0, 0, 0, 0, 0],
+    'a sentence',
+  );
+});
+
 t.test('attribute() keeps the words of a sentence with its speaker when another one interjects', async (t) => {
   const both = turns([0, 0, 6], [1, 1.2, 1.55]);
   t.strictSame(speakers(text(0, 'I went to town today and bought a coat.'), both), new Array(9).fill(0), 'no punctuation around the word');

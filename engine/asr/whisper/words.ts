@@ -1,5 +1,6 @@
 import type { Span } from '../../types.ts';
 import type { Spoken } from '../recogniser.ts';
+import { SPACELESS } from '../scripts.ts';
 import { beginnings } from './dtw.ts';
 import { type Facts, WINDOW_STEPS } from './model.ts';
 import type { Tokenizer } from './tokenizer.ts';
@@ -108,7 +109,9 @@ const PUNCTUATION = /^[\p{P}\p{S}]+$/u;
 const OPENING_PUNCTUATION = /[\p{Ps}\p{Pi}]$/u;
 const BEGINS_WORD = /^[\p{L}\p{N}\p{Ps}\p{Pi}]/u;
 const ENDING_PUNCTUATION = /^[,;:!?؛،؟۔।॥։።፣]+$/; // even after a space, as in French and Hindi
-const PLAIN_CHARACTER = /^[A-Za-z0-9.,']$/;
+const WITH_SPACES = `(?![${SPACELESS}])[\\p{L}\\p{M}\\p{N}.,'’-]`; // a character of a name or a number, in text without spaces
+const BEGINS_WITH_SPACES = new RegExp(`^${WITH_SPACES}`, 'u');
+const ENDS_WITH_SPACES = new RegExp(`${WITH_SPACES}$`, 'u');
 
 /** The tokens of one word. */
 interface Group {
@@ -173,5 +176,5 @@ function joins(before: string, text: string, spaces: boolean): boolean {
   if (!text || isEmpty(before) || opens(before) || /^\p{M}/u.test(bare)) return true;
   if (PUNCTUATION.test(bare)) return !opens(text);
   if (!bare || text.startsWith(' ')) return false;
-  return spaces || (PLAIN_CHARACTER.test(before.at(-1) ?? '') && PLAIN_CHARACTER.test(bare[0]!));
+  return spaces || (ENDS_WITH_SPACES.test(before) && BEGINS_WITH_SPACES.test(bare));
 }

@@ -69,6 +69,11 @@ t.test('words', async (t) => {
 
   t.test('group() splits languages without spaces by token, and others by word', async (t) => {
     t.strictSame(texts('我在Longhand工作。', false), ['我在', 'Longhand', '工作。']);
+    t.strictSame(
+      texts('我在Zürich的Café, Łódź和Санкт-Петербург。', false).filter((text) => /[^\p{Script=Han}。]/u.test(text)),
+      ['Zürich', 'Café,', ' Łódź', 'Санкт-Петербург。'],
+      'names in letters beyond ASCII',
+    );
   });
 
   t.test('group() never splits a character', async (t) => {

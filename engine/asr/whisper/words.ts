@@ -36,13 +36,15 @@ export function toWords(
   const { tokens, logProbs, attention } = decoded;
   const text = tokens.flatMap((token, i) => (token < facts.endOfText ? [i] : []));
   const spaces = !WITHOUT_SPACES.has(language);
+  const starts = new Set(text.flatMap((i, k) => (i > 0 && tokens[i - 1]! >= facts.firstTimestamp ? [k] : [])));
   const groups = group(
     text.map((i) => tokens[i]!),
     spaces,
     tokenizer,
+    starts,
   );
   if (groups.length === 0) return [];
-  if (spaces && BEGINS_WORD.test(groups[0]!.text)) groups[0]!.text = ` ${groups[0]!.text}`; // a space that is a token of its own may not come first
+  if (lacksSpace('', groups[0]!.text, spaces)) groups[0]!.text = ` ${groups[0]!.text}`;
   const rows = (attention.length > tokens.length ? [...text, tokens.length] : text).map((i) => attention[i]!);
   const { tick } = facts;
   const frames = framesOf(speech, seconds, rows.length, tick);
@@ -121,11 +123,17 @@ interface Group {
   blank: number;
 }
 
-/** Groups tokens into whole characters, and those into words; punctuation belongs to its word, and so does the space before it. */
-export function group(tokens: readonly number[], spaces: boolean, tokenizer: Tokenizer): Group[] {
+/**
+ * Groups tokens into whole characters, and those into words; punctuation belongs to its word, and so does the space before it.
+ * @param starts first tokens of segments
+ */
+export function group(tokens: readonly number[], spaces: boolean, tokenizer: Tokenizer, starts: ReadonlySet<number> = new Set()): Group[] {
   const groups: Group[] = [];
+  let at = 0;
   for (const part of characters(tokens, tokenizer)) {
     const before = groups.at(-1);
+    if (before && starts.has(at) && lacksSpace(before.text, part.text, spaces)) part.text = ` ${part.text}`;
+    at += part.count;
     if (before && joins(before.text, part.text, spaces)) append(before, part);
     else groups.push({ ...part, blank: 0 });
     if (ENDING_PUNCTUATION.test(groups.at(-1)!.text.trim())) appendLast(groups);
@@ -163,6 +171,15 @@ function* characters(tokens: readonly number[], tokenizer: Tokenizer): Generator
     held = [];
   }
   if (held.length) yield { text: tokenizer.decode(held).replaceAll('\ufffd', ''), count: held.length };
+}
+
+/**
+ * Whether a segment's text needs a space before it: a word in letters that have spaces, or a number after such a word or number. The model may
+ * not begin with a space that is a token of its own, and in languages without spaces it seldom does: "the firemanI tell thee".
+ */
+function lacksSpace(before: string, text: string, spaces: boolean): boolean {
+  if (spaces) return BEGINS_WORD.test(text);
+  return BEGINS_WITH_SPACES.test(text) && (/^\p{L}/u.test(text) || ENDS_WITH_SPACES.test(before));
 }
 
 /** Whether a text belongs to the next word, like a bracket or a quotation mark after a space. */

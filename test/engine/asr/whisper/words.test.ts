@@ -161,6 +161,8 @@ t.test('words', async (t) => {
       ['(one)', 'en', ' (one)'],
       [', one', 'en', ','],
       ['東京', 'ja', '東'],
+      ['Python', 'zh', ' Python'],
+      ['2020年', 'zh', '2020'],
     ];
     for (const [text, language, expected] of beginnings) {
       const tokens = tokenizer.encode(text);
@@ -169,6 +171,34 @@ t.test('words', async (t) => {
       const decoded = { tokens, logProbs: tokens.map(() => 0), attention };
       const [word] = toWords(decoded, language, [{ start: 0, end: 2 }], 2, { ...facts, tick: 0.02 }, tokenizer);
       t.equal(word!.text, expected, text);
+    }
+  });
+
+  t.test('toWords() keeps the words of two segments apart, in languages without spaces those in letters that have them', async (t) => {
+    const segments: [first: string, second: string, language: string, expected: string][] = [
+      [' the fireman', 'I tell thee', 'ja', 'the fireman I tell thee'],
+      ['彼は', 'I tell', 'ja', '彼は I tell'],
+      ['价格是10', '20', 'zh', '价格是10 20'],
+      ['价格是', '20', 'zh', '价格是20'],
+      ['今日は', '東京へ', 'ja', '今日は東京へ'],
+      [' week', 'the', 'en', 'week the'],
+      [' week', ' the', 'en', 'week the'],
+      [' week', ', the', 'en', 'week, the'],
+      ['ஒரு', '(ஒரு)', 'ta', 'ஒரு (ஒரு)'],
+    ];
+    for (const [first, second, language, expected] of segments) {
+      const time = facts.firstTimestamp;
+      const tokens = [time, ...tokenizer.encode(first), time + 50, time + 50, ...tokenizer.encode(second), time + 100];
+      const shares = new AttentionStore();
+      const attention = tokens.map(() => shares.keep(new Float32Array(facts.alignmentHeads * 1500).fill(0.01)));
+      const words = toWords({ tokens, logProbs: tokens.map(() => 0), attention }, language, [{ start: 0, end: 2 }], 2, facts, tokenizer);
+      t.equal(
+        words
+          .map(({ text }) => text)
+          .join('')
+          .trim(),
+        expected,
+      );
     }
   });
 

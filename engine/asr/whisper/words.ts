@@ -160,17 +160,19 @@ function isEmpty(text: string): boolean {
   return text.trim() === '';
 }
 
-/** The shortest runs of tokens that form whole characters. Stray bytes, as written by uncertain models, are left out. */
+const UNWRITTEN = /[\ufffd\u202a-\u202e\u2066-\u2069]/g; // stray bytes, as written by uncertain models, and directions of text, as in captions
+
+/** The shortest runs of tokens that form whole characters. What is not to be written is left out. */
 function* characters(tokens: readonly number[], tokenizer: Tokenizer): Generator<{ text: string; count: number }> {
   let held: number[] = [];
   for (const token of tokens) {
     held.push(token);
     const text = tokenizer.decode(held);
     if (text.endsWith('\ufffd')) continue; // only the last character may still become complete
-    yield { text: text.replaceAll('\ufffd', ''), count: held.length };
+    yield { text: text.replaceAll(UNWRITTEN, ''), count: held.length };
     held = [];
   }
-  if (held.length) yield { text: tokenizer.decode(held).replaceAll('\ufffd', ''), count: held.length };
+  if (held.length) yield { text: tokenizer.decode(held).replaceAll(UNWRITTEN, ''), count: held.length };
 }
 
 /**

@@ -174,6 +174,13 @@ t.test('words', async (t) => {
     }
   });
 
+  t.test('group() leaves out marks of the direction of text, which are no words', async (t) => {
+    t.strictSame(texts(' \u202b \u202bאם שום\u202c,'), [' אם', ' שום,']);
+    t.strictSame(texts(' \u202bאם'), [' אם']);
+    t.strictSame(texts(' one \u202b'), [' one']);
+    t.strictSame(texts(' \u202b'), []);
+  });
+
   t.test('toWords() keeps the words of two segments apart, in languages without spaces those in letters that have them', async (t) => {
     const segments: [first: string, second: string, language: string, expected: string][] = [
       [' the fireman', 'I tell thee', 'ja', 'the fireman I tell thee'],

@@ -52,6 +52,7 @@ export const REST: Change[] = [
   ['engine/tasks/scratch.ts', '2000 * LEASE', '0 * LEASE'],
   ['engine/tasks/scratch.ts', 'if (!lifeless.includes(id)) suspected.delete(id);', 'if (!id) suspected.delete(id);'],
   ['engine/transcript/attribute.ts', 'const MAX_TURN_DISTANCE_SECONDS = 0.5;', 'const MAX_TURN_DISTANCE_SECONDS = 0.15;'],
+  ['engine/transcript/attribute.ts', 'const LETTERS_PER_WORD = 3;', 'const LETTERS_PER_WORD = 1;'],
   ['engine/transcript/attribute.ts', 'const MIN_OWN_TURN_SHARE = 0.4;', 'const MIN_OWN_TURN_SHARE = 0.12;'],
   ['engine/transcript/attribute.ts', 'const MAX_WORD_GAP_SECONDS = 0.6;', 'const MAX_WORD_GAP_SECONDS = 0.18;'],
   ['engine/transcript/segments.ts', 'const MAX_SEGMENT_SECONDS = 60;', 'const MAX_SEGMENT_SECONDS = 240;'],

@@ -132,7 +132,7 @@ export function group(tokens: readonly number[], spaces: boolean, tokenizer: Tok
   let at = 0;
   for (const part of characters(tokens, tokenizer)) {
     const before = groups.at(-1);
-    if (before && starts.has(at) && lacksSpace(before.text, part.text, spaces)) part.text = ` ${part.text}`;
+    if (before && !spaces && starts.has(at) && lacksSpace(before.text, part.text, spaces)) part.text = ` ${part.text}`;
     at += part.count;
     if (before && joins(before.text, part.text, spaces)) append(before, part);
     else groups.push({ ...part, blank: 0 });
@@ -176,8 +176,9 @@ function* characters(tokens: readonly number[], tokenizer: Tokenizer): Generator
 }
 
 /**
- * Whether a segment's text needs a space before it: a word in letters that have spaces, or a number after such a word or number. The model may
- * not begin with a space that is a token of its own, and in languages without spaces it seldom does: "the firemanI tell thee".
+ * Whether the text of a window, or of a segment in languages without spaces, needs a space before it: a word in letters that have spaces, or a
+ * number after such a word or number. A window may not begin with a space that is a token of its own, and in languages without spaces the
+ * model seldom begins a segment with one: "the firemanI tell thee". In others a segment that begins without one continues a word.
  */
 function lacksSpace(before: string, text: string, spaces: boolean): boolean {
   if (spaces) return BEGINS_WORD.test(text);

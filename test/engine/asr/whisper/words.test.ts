@@ -181,17 +181,15 @@ t.test('words', async (t) => {
     t.strictSame(texts(' \u202b'), []);
   });
 
-  t.test('toWords() keeps the words of two segments apart, in languages without spaces those in letters that have them', async (t) => {
+  t.test('toWords() keeps the words of two segments apart in languages without spaces, if their letters have them', async (t) => {
     const segments: [first: string, second: string, language: string, expected: string][] = [
       [' the fireman', 'I tell thee', 'ja', 'the fireman I tell thee'],
       ['彼は', 'I tell', 'ja', '彼は I tell'],
       ['价格是10', '20', 'zh', '价格是10 20'],
       ['价格是', '20', 'zh', '价格是20'],
       ['今日は', '東京へ', 'ja', '今日は東京へ'],
-      [' week', 'the', 'en', 'week the'],
+      [' wea', 'ther', 'en', 'weather'],
       [' week', ' the', 'en', 'week the'],
-      [' week', ', the', 'en', 'week, the'],
-      ['ஒரு', '(ஒரு)', 'ta', 'ஒரு (ஒரு)'],
     ];
     for (const [first, second, language, expected] of segments) {
       const time = facts.firstTimestamp;

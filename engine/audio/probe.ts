@@ -21,6 +21,8 @@ export interface Track {
   startSeconds: number;
   /** Timestamps may restart at any point, as in broadcasts and chained streams. */
   broadcast: boolean;
+  /** Found only by reading further than usual, which decoding has to repeat. */
+  deep: boolean;
 }
 
 /** Properties that the container declares. Durations may be wrong: limits and charges are based on decoded samples. */
@@ -36,7 +38,8 @@ const PROBE_SECONDS = 30; // limit for crafted headers: ffmpeg's time is quadrat
 const UNKNOWN_CODECS = new Set(['', 'unknown', 'none']);
 const PICTURE_CODECS = new Set(['png', 'bmp', 'gif', 'tiff', 'webp', 'jpeg2000']); // a lone mjpeg stream is judged by its disposition
 const BROADCAST_FORMATS = new Set(['mpegts', 'mpeg', 'ogg', 'flv', 'wtv']); // containers whose timestamps may restart
-const DEEP_PROBE = ['-probesize', '100000000', '-analyzeduration', '600000000']; // bytes, held in memory, and microseconds
+const HEADERLESS_FORMATS = new Set(['flv', 'mpeg']); // containers whose tracks show only in their first packets
+export const DEEP_PROBE = ['-probesize', '100000000', '-analyzeduration', '600000000']; // bytes, held in memory, and microseconds
 
 /**
  * Input options: open nothing but the file itself, no formats that refer to other files (playlists), and only audio decoders, so that
@@ -69,7 +72,8 @@ export async function probe(
   { signal, seconds = PROBE_SECONDS }: { signal?: AbortSignal; seconds?: number } = {},
 ): Promise<Probe> {
   let listing = await list(path, [], seconds, signal);
-  if (listing.streams.some(unheard)) listing = await list(path, DEEP_PROBE, seconds, signal);
+  const deep = isIncomplete(listing);
+  if (deep) listing = await list(path, DEEP_PROBE, seconds, signal);
   const { streams, durationSeconds, complaint } = listing;
   const audio = streams.filter(({ type }) => type === 'audio');
   if (!streams.length) throw new MediaError('FILE_CORRUPTED', `Cannot read the file as media: ${complaint || 'it contains no streams'}`);
@@ -85,11 +89,11 @@ export async function probe(
   return {
     durationSeconds,
     mediaType: pictures ? 'video' : 'audio',
-    tracks: known.map((stream) => toTrack(stream, listing)),
+    tracks: known.map((stream) => toTrack(stream, listing, deep)),
   };
 }
 
-function toTrack({ index, codec, layout, default: chosen, language }: Stream, { format, startSeconds }: Listing): Track {
+function toTrack({ index, codec, layout, default: chosen, language }: Stream, { format, startSeconds }: Listing, deep: boolean): Track {
   return {
     index,
     codec,
@@ -98,12 +102,15 @@ function toTrack({ index, codec, layout, default: chosen, language }: Stream, { 
     language,
     startSeconds,
     broadcast: BROADCAST_FORMATS.has(format),
+    deep,
   };
 }
 
-/** Whether an audio stream is declared but had no packets yet: a broadcast may begin with many pictures. */
-function unheard({ type, codec, layout }: Stream): boolean {
-  return type === 'audio' && !layout && !UNKNOWN_CODECS.has(codec);
+/** Whether the first megabytes had no packet of an audio stream: a broadcast, a live stream or a DVD may begin with many pictures. */
+function isIncomplete({ format, streams }: Listing): boolean {
+  const audio = streams.filter(({ type }) => type === 'audio');
+  if (!audio.length) return streams.length > 0 && HEADERLESS_FORMATS.has(format);
+  return audio.some(({ codec, layout }) => !layout && !UNKNOWN_CODECS.has(codec));
 }
 
 /** Runs `ffmpeg -i` without an output: it lists the streams on standard error, opens no decoder, and exits with an error. */

@@ -4,7 +4,7 @@ import { Clock, type Placed } from './clock.ts';
 import { type Confined, confined } from './confine.ts';
 import { firstLine } from './listing.ts';
 import { MatroskaReader } from './matroska.ts';
-import { hardened, type Track } from './probe.ts';
+import { DEEP_PROBE, hardened, type Track } from './probe.ts';
 import { openScratch, Scratch } from './scratch.ts';
 import { Stamps, stamped } from './stamps.ts';
 import { findTools, type Tools } from './tools.ts';
@@ -51,12 +51,12 @@ export async function decodeTrack(path: string, track: Track, options: TrackOpti
   }
 }
 
-function argumentsFor(input: string, { index, codec, layout, startSeconds }: Track, tools: Tools): string[] {
+function argumentsFor(input: string, { index, codec, layout, startSeconds, deep }: Track, tools: Tools): string[] {
   const decoder = codec === 'speex' && tools.libspeex ? [`-c:${index}`, 'libspeex'] : [];
   return [
     ...['-hide_banner', '-v', 'error', '-nostdin', '-copyts'],
     ...hardened(tools),
-    ...['-threads', '1', ...decoder, '-i', `file:${input}`, '-map', `0:${index}`, '-af', filters(layout)],
+    ...['-threads', '1', ...decoder, ...(deep ? DEEP_PROBE : []), '-i', `file:${input}`, '-map', `0:${index}`, '-af', filters(layout)],
     ...['-map_metadata', '-1', '-map_chapters', '-1', '-c:a', 'pcm_f32le', ...stamped(startSeconds), '-f', 'matroska', 'pipe:1'],
   ];
 }

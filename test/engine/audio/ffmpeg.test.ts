@@ -112,11 +112,16 @@ t.test('decode() keeps the times of audio that begins after the video', async (t
   t.equal(await outcome(at('late-half.mkv')), 'RECORDING_TOO_SHORT', 'inserted silence does not count');
 });
 
-t.test('probe() reads further if the video of a broadcast begins long before its audio', async (t) => {
-  const film = ['-f', 'lavfi', '-i', 'testsrc2=d=15:s=1280x720:r=10', '-itsoffset', '12', '-f', 'lavfi', '-i', 'sine=d=3:r=16000'];
-  await make('pictures-first.ts', ...film, '-c:v', 'mpeg2video', '-b:v', '20M', '-q:v', '1', '-c:a', 'aac');
-  t.ok((await stat(at('pictures-first.ts'))).size > 8e6);
-  t.match(await probe(at('pictures-first.ts')), { mediaType: 'video', tracks: [{ index: 1, codec: 'aac', layout: 'mono' }] });
+t.test('probe() and decode() read further if the video of a broadcast, a live stream or a DVD begins long before its audio', async (t) => {
+  const film = ['-f', 'lavfi', '-i', 'testsrc2=d=15:s=1280x720:r=25', '-itsoffset', '12', '-f', 'lavfi', '-i', 'sine=d=3:r=44100'];
+  const made = { ts: ['mpeg2video', 'aac'], flv: ['flv1', 'mp3'], mpg: ['mpeg1video', 'mp2'] };
+  for (const [extension, [picture, sound]] of Object.entries(made)) {
+    const name = `pictures-first.${extension}`;
+    await make(name, ...film, '-c:v', picture!, '-b:v', '20M', '-q:v', '1', '-c:a', sound!);
+    t.ok((await stat(at(name))).size > 8e6);
+    t.match(await probe(at(name)), { mediaType: 'video', tracks: [{ index: 1, codec: sound, layout: 'mono' }] });
+    t.ok(Math.abs(Number(await outcome(at(name))) - 15) < 0.2, name);
+  }
 });
 
 t.test('decode() inserts silence where audio is missing', async (t) => {

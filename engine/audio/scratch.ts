@@ -4,7 +4,7 @@ import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Recording, SAMPLE_RATE } from '../types.ts';
-import { gainFor, isHeard } from './gain.ts';
+import { clipClicks, extentOf, gainFor, isHeard } from './gain.ts';
 
 const BLOCK_SAMPLES = SAMPLE_RATE; // one second; these samples share a scale
 const BYTES_PER_SAMPLE = 2; // signed 16 bit, scaled per block
@@ -28,7 +28,8 @@ export class Scratch implements Recording {
   #file: FileHandle;
   #scales: number[] = []; // [seconds x channels] row-major; 0: silence, not written
   #peaks: number[] = []; // [seconds] of the loudest channel
-  #loudest = 0;
+  #loudest = 0; // of them
+  #level = 0; // highest of any second
   #block: Float32Array; // [channels x BLOCK_SAMPLES] row-major, the second being filled
   #filled = 0; // samples in it
   #readable = 0; // samples per channel on disk
@@ -133,11 +134,15 @@ export class Scratch implements Recording {
   async #write(): Promise<void> {
     const count = this.#filled;
     if (!count) return;
+    const seconds = Array.from({ length: this.channels }, (_, c) => this.#block.subarray(c * BLOCK_SAMPLES, c * BLOCK_SAMPLES + count));
+    for (const samples of seconds) silenceInvalid(samples);
+    const extents = seconds.map(extentOf);
+    this.#level = Math.max(this.#level, ...extents.map(({ level }) => level));
     let peak = 0;
-    for (let channel = 0; channel < this.channels; channel++) {
-      const samples = this.#block.subarray(channel * BLOCK_SAMPLES, channel * BLOCK_SAMPLES + count);
-      const { scale, loudest } = scaleOf(samples);
-      peak = Math.max(peak, loudest);
+    for (const [channel, samples] of seconds.entries()) {
+      const { lowest, highest } = clipClicks(samples, extents[channel]!, this.#level);
+      peak = Math.max(peak, highest, -lowest);
+      const scale = scaleOf(lowest, highest);
       const place = this.#scales.push(scale) - 1;
       if (!scale) continue;
       await write(this.#file, new Uint8Array(toPcm(samples, scale).buffer), place * BLOCK_SAMPLES * BYTES_PER_SAMPLE);
@@ -186,25 +191,20 @@ export class Scratch implements Recording {
   }
 }
 
-/** The smallest power of two that fits the samples into 16 bits. Values that are not audio are replaced by silence. */
-function scaleOf(samples: Float32Array): { scale: number; loudest: number } {
-  let [lowest, highest] = [0, 0];
-  for (let i = 0; i < samples.length; i++) {
-    const sample = samples[i]!;
-    if (!(sample <= highest && sample >= lowest)) {
-      if (!(Math.abs(sample) < MAX_AMPLITUDE))
-        samples[i] = 0; // also NaN
-      else if (sample > highest) highest = sample;
-      else lowest = sample;
-    }
-  }
+/** The smallest power of two that fits samples into 16 bits; 0 for silence. */
+function scaleOf(lowest: number, highest: number): number {
   const loudest = Math.max(highest, -lowest);
-  if (loudest < Number.EPSILON) return { scale: 0, loudest: 0 };
+  if (loudest < Number.EPSILON) return 0;
   const scale = 2 ** (Math.ceil(Math.log2(loudest)) - 15);
-  return { scale: highest > 32_767 * scale ? 2 * scale : scale, loudest };
+  return highest > 32_767 * scale ? 2 * scale : scale;
 }
 
 /* Loops over samples are functions of their own: within an async method writing takes twice as long. */
+
+/** Replaces values that are not audio by silence. */
+function silenceInvalid(samples: Float32Array): void {
+  for (let i = 0; i < samples.length; i++) if (!(Math.abs(samples[i]!) < MAX_AMPLITUDE)) samples[i] = 0; // also NaN
+}
 
 /** Samples in units of `scale`, a power of two, whose inverse is exact. */
 function toPcm(samples: Float32Array, scale: number): Int16Array {

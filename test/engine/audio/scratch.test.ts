@@ -111,3 +111,18 @@ t.test('Scratch normalises audio far beyond full scale or far below it to speech
     t.ok(Math.abs(levels[gain]! / level - 1) < 0.01, `${gain}: ${levels[gain]}`);
   }
 });
+
+t.test('Scratch keeps the level of a voice beside the clicks of damaged frames, however short the recording', async (t) => {
+  for (const clicks of [1, 4, 8]) {
+    const scratch = new Scratch(await openScratch(t.testdir()), 1);
+    t.teardown(() => scratch.close());
+    const voice = Float32Array.from({ length: 10 * 16_000 }, (_, i) => 0.5 * Math.sin(i / 7));
+    const damaged = voice.map((x, i) => (i % 16_000 < 800 && i < clicks * 16_000 ? 12_000 * Math.sin(i) : x));
+    await scratch.append(damaged);
+    await scratch.finish();
+    const read = await scratch.read(0, 0, voice.length);
+    const furthest = read.reduce((most, x, i) => (damaged[i] === voice[i] ? Math.max(most, Math.abs(x - voice[i]!)) : most), 0);
+    t.ok(furthest < 1e-3, `${clicks} clicks: off by ${furthest}`);
+    t.ok(read.every((x) => Math.abs(x) <= 4));
+  }
+});

@@ -21,6 +21,9 @@ const OPPOSITE_PHASE_CORRELATION = -0.5; // and below which they would cancel ou
 const SAME_ROOM_CORRELATION = 0.6; // correlation of loudness (dB) from which on both microphones pick up the same people
 const SAME_AUDIO_LOUDNESS_CORRELATION = 0.9; // and from which on two tracks are the same audio encoded twice
 const EMPTY_CHANNEL_ENERGY = 1e-4; // energy relative to the loudest channel of the track below which a channel is empty (-40 dB): noise and crosstalk
+const MISSING_DECIBELS = 15; // by which a sound is missing in a copy: there is no more than noise
+const MAX_COPY_DELAY_FRAMES = 10; // between two copies: devices, codecs and containers delay by up to 0.3 s
+const MIN_MISSING_FRAMES = 16; // from which on a copy is incomplete: half a second, a word
 const EMPTY_TRACK_ENERGY = 1e-6; // and relative to the loudest channel of all (-60 dB)
 
 /**
@@ -73,7 +76,7 @@ interface Measures {
   energies: number[];
   /** Sums of products of two channels' samples, [channels x channels] row-major, upper half. */
   products: Float64Array;
-  /** dB per channel, for each frame with sound in any channel. */
+  /** dB per channel, for each frame of the sampled blocks. */
   loudness: Float32Array[];
 }
 
@@ -104,8 +107,8 @@ function addBlock(block: readonly Float32Array[], { energies, products, loudness
   const channels = block.length;
   for (let at = 0; at + FRAME_SAMPLES <= block[0]!.length; at += FRAME_SAMPLES) {
     const power = block.map((samples) => energyOf(samples, at) / FRAME_SAMPLES);
-    if (Math.sqrt(Math.max(...power)) < MIN_FRAME_RMS) continue;
     loudness.push(Float32Array.from(power, (square) => decibels(square)));
+    if (Math.sqrt(Math.max(...power)) < MIN_FRAME_RMS) continue;
     for (let a = 0; a < channels; a++) {
       energies[a]! += power[a]! * FRAME_SAMPLES;
       if (!power[a]) continue;
@@ -132,19 +135,21 @@ function isEmpty(channel: number, recording: Recording, { energies }: Measures):
 function isTogether(a: number, b: number, recording: Recording, measures: Measures): boolean {
   const same = alike(a, b, measures);
   if (same >= SAME_AUDIO_CORRELATION || same <= OPPOSITE_PHASE_CORRELATION) return true;
-  return (
-    loudTogether(a, b, measures) >=
-    (trackOf(a, recording) === trackOf(b, recording) ? SAME_ROOM_CORRELATION : SAME_AUDIO_LOUDNESS_CORRELATION)
-  );
+  if (trackOf(a, recording) === trackOf(b, recording)) return loudTogether(a, b, measures) >= SAME_ROOM_CORRELATION;
+  for (let delay = -MAX_COPY_DELAY_FRAMES; delay <= MAX_COPY_DELAY_FRAMES; delay++)
+    if (loudTogether(a, b, measures, delay) >= SAME_AUDIO_LOUDNESS_CORRELATION) return true;
+  return false;
 }
 
 /**
- * The channels of a party to mix: of one track only, the one that players select, because copies are offset by some samples; and none in
- * opposite phase.
+ * The channels of a party to mix: of one track only, because copies are offset by some samples, and none in opposite phase. It is the track
+ * that players select, unless another one has more: recorders put the microphone on one track, and everything on the next.
  */
 function withoutCopies(party: Party, recording: Recording, measures: Measures): Party {
   const tracks = new Set(party.map((channel) => trackOf(channel, recording)));
-  const chosen = party.find((channel) => originOf(channel, recording)?.default) ?? party[0]!;
+  const selected = party.find((channel) => originOf(channel, recording)?.default) ?? party[0]!;
+  const fuller = (best: number, channel: number) => (missing(best, channel, measures) > missing(channel, best, measures) ? channel : best);
+  const chosen = tracks.size > 1 ? party.reduce(fuller, selected) : selected;
   const own = tracks.size > 1 ? party.filter((channel) => trackOf(channel, recording) === trackOf(chosen, recording)) : party;
   const loudest = own.reduce((a, b) => (measures.energies[b]! > measures.energies[a]! ? b : a));
   const opposite = own.some((a) => own.some((b) => alike(a, b, measures) <= OPPOSITE_PHASE_CORRELATION));
@@ -157,21 +162,35 @@ function alike(a: number, b: number, { energies, products }: Measures): number {
   return products[Math.min(a, b) * energies.length + Math.max(a, b)]! / Math.sqrt(energies[a]! * energies[b]! || 1);
 }
 
-/** Correlation of two channels' loudness where either has sound. */
-function loudTogether(a: number, b: number, { loudness }: Measures): number {
+/** Correlation of two channels' loudness where either has sound. `delay`: frames by which b is later. */
+function loudTogether(a: number, b: number, { loudness }: Measures, delay = 0): number {
   const quiet = decibels(MIN_FRAME_RMS * MIN_FRAME_RMS);
-  const pairs = loudness.filter((frame) => frame[a]! > quiet || frame[b]! > quiet);
-  const n = pairs.length || 1;
-  const meanA = pairs.reduce((sum, frame) => sum + frame[a]!, 0) / n;
-  const meanB = pairs.reduce((sum, frame) => sum + frame[b]!, 0) / n;
-  let [aa, bb, ab] = [0, 0, 0];
-  for (const frame of pairs) {
-    const [x, y] = [frame[a]! - meanA, frame[b]! - meanB];
+  let [n, sumA, sumB, aa, bb, ab] = [0, 0, 0, 0, 0, 0];
+  for (let i = Math.max(0, -delay); i < Math.min(loudness.length, loudness.length - delay); i++) {
+    const [x, y] = [loudness[i]![a]! - quiet, loudness[i + delay]![b]! - quiet];
+    if (x <= 0 && y <= 0) continue;
+    n++;
+    sumA += x;
+    sumB += y;
     aa += x * x;
     bb += y * y;
     ab += x * y;
   }
-  return ab / Math.sqrt(aa * bb || 1);
+  if (!n) return 0;
+  return (ab - (sumA * sumB) / n) / Math.sqrt((aa - sumA ** 2 / n) * (bb - sumB ** 2 / n) || 1);
+}
+
+/** Frames of sound in a channel that are missing in a copy of it; 0 if they are too few to be speech. */
+function missing(copy: number, channel: number, { loudness }: Measures): number {
+  const quiet = decibels(MIN_FRAME_RMS * MIN_FRAME_RMS);
+  const both = loudness.filter((frame) => frame[copy]! > quiet && frame[channel]! > quiet);
+  const louder = both.reduce((sum, frame) => sum + frame[channel]! - frame[copy]!, 0) / (both.length || 1);
+  const heard = (frame: Float32Array, i: number) => {
+    const around = loudness.slice(Math.max(0, i - MAX_COPY_DELAY_FRAMES), i + MAX_COPY_DELAY_FRAMES + 1);
+    return around.some((other) => other[copy]! >= frame[channel]! - louder - MISSING_DECIBELS);
+  };
+  const frames = loudness.filter((frame, i) => frame[channel]! > quiet && !heard(frame, i)).length;
+  return frames >= MIN_MISSING_FRAMES ? frames : 0;
 }
 
 function originOf(channel: number, { origins }: Recording): Origin | undefined {

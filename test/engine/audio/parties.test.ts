@@ -56,6 +56,23 @@ t.test('partiesOf() treats different tracks as parties, however faint, and selec
   t.strictSame(await tracks(0, speech, late), [[0]]);
 });
 
+t.test('partiesOf() selects the copy that has more than the default one, whatever their levels and delay', async (t) => {
+  const hiss = (seed: number) => new Float32Array([...noise(seed, 0.001), ...noise(seed + 1, 0.001)]);
+  const microphone = sum(
+    speech.map((x, i) => (i > 60_000 && i < 100_000 ? 0 : x)),
+    hiss(1),
+  ); // silent for 2.5 s
+  const word = speech.map((_, i) => (i > 65_000 && i < 81_000 ? 0.2 * other[i - 50_000]! : 0));
+  const everything = sum(microphone, word);
+  t.strictSame(await tracks(0, microphone, everything), [[1]]);
+  t.strictSame(await tracks(1, everything, microphone), [[0]]);
+  for (const samples of [300, 1000, 4000]) {
+    const late = new Float32Array([...hiss(3).subarray(0, samples), ...scaled(everything, 0.2)]).subarray(0, speech.length);
+    t.strictSame(await tracks(0, everything, late), [[0]], `${samples} samples later, neither has more`);
+    t.strictSame(await tracks(1, everything, late), [[1]], `${samples} samples later, neither has more`);
+  }
+});
+
 t.test('arranged() returns the mean of each party’s channels, and of all for the mix', async (t) => {
   const voices = arranged(recordingOf(scaled(speech, 1), nothing, scaled(speech, 0.5), other), [[0, 2], [3]]);
   t.equal(voices.channels, 2);

@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { MediaError } from '../types.ts';
 import { confined } from './confine.ts';
 import { type Listing, ListingReader, type Stream } from './listing.ts';
+import { isChained } from './ogg.ts';
 import { findTools, type Tools } from './tools.ts';
 
 /** One audio stream of a file. */
@@ -85,15 +86,20 @@ export async function probe(
       'Cannot decode the audio stream: its codec is unknown. Convert the file, for example to FLAC',
     );
   }
+  const broadcast = BROADCAST_FORMATS.has(listing.format) && (listing.format !== 'ogg' || (await isChained(path, signal)));
   const pictures = streams.some(({ type, codec, cover }) => type === 'video' && !cover && !PICTURE_CODECS.has(codec));
   return {
     durationSeconds,
     mediaType: pictures ? 'video' : 'audio',
-    tracks: known.map((stream) => toTrack(stream, listing, deep)),
+    tracks: known.map((stream) => toTrack(stream, listing, { broadcast, deep })),
   };
 }
 
-function toTrack({ index, codec, layout, default: chosen, language }: Stream, { format, startSeconds }: Listing, deep: boolean): Track {
+function toTrack(
+  { index, codec, layout, default: chosen, language }: Stream,
+  { startSeconds }: Listing,
+  file: Pick<Track, 'broadcast' | 'deep'>,
+): Track {
   return {
     index,
     codec,
@@ -101,8 +107,7 @@ function toTrack({ index, codec, layout, default: chosen, language }: Stream, { 
     default: chosen,
     language,
     startSeconds,
-    broadcast: BROADCAST_FORMATS.has(format),
-    deep,
+    ...file,
   };
 }
 

@@ -70,14 +70,19 @@ t.test('decode() keeps the times of audio with damaged frames, and of broadcasts
   }
 });
 
-t.test('decode() keeps a pause of 11 minutes without a packet', async (t) => {
-  await ffmpeg('-t', '12', ...TICKS, '-af', "asetpts='PTS+gte(T,5.5)*694/TB'", '-c:a', 'libopus', at('muted.mka'));
-  const found = await ticks(await open(t, 'muted.mka'));
-  t.ok(
-    found.some((second) => Math.abs(second - 700) < 0.05),
-    found.join(),
-  );
-  t.ok(off(found) < 0.05);
+t.test('decode() keeps a pause of 11 minutes without a packet, but not a leap between chained streams', async (t) => {
+  for (const name of ['muted.mka', 'muted.ogg']) {
+    await ffmpeg('-t', '12', ...TICKS, '-af', "asetpts='PTS+gte(T,5.5)*694/TB'", '-c:a', 'libopus', at(name));
+    const found = await ticks(await open(t, name));
+    t.ok(
+      found.some((second) => Math.abs(second - 700) < 0.05),
+      found.join(),
+    );
+    t.ok(off(found) < 0.05);
+  }
+  await ffmpeg('-t', '4', ...TICKS, '-c:a', 'libopus', at('now.ogg'), '-output_ts_offset', '7200', '-c:a', 'libopus', at('later.ogg'));
+  writeFileSync(at('chained.ogg'), Buffer.concat(['now.ogg', 'later.ogg'].map((name) => readFileSync(at(name)))));
+  t.ok(Math.abs((await (await open(t, 'chained.ogg')).decoded) / RATE - 8) < 0.1);
 });
 
 t.test('probe() and decode() use the tracks that can be opened and report the others as unsupported', async (t) => {

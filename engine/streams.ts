@@ -1,13 +1,14 @@
 import { findSpeech } from './asr/speech.ts';
 import { packingFor, packWindows, quietestOf } from './asr/windows.ts';
 import { arranged, type Parties, type Party, partiesOf } from './audio/parties.ts';
+import { withEdges } from './audio/tone-edges.ts';
 import { findTones } from './audio/tones.ts';
 import { masked } from './diarization/mask.ts';
 import { FIRST_FRAME_SECONDS, FRAME_SECONDS } from './diarization/pyannote.ts';
 import { type Activity, observe, speechProbability } from './diarization/segmentation.ts';
 import type { Progress } from './progress.ts';
 import type { Job, Pool } from './runtime/pool.ts';
-import type { Options, Recording, Window } from './types.ts';
+import type { Options, Recording, Span, Window } from './types.ts';
 import { SAMPLE_RATE } from './types.ts';
 
 /** One audio stream with its detected speech. */
@@ -103,9 +104,14 @@ async function listen(
 ): Promise<Activity> {
   const [activity, tones] = await Promise.all([
     observe(byParty, channel, job.segment, { signal, onProgress, concurrency: pool.threads * 2, coarse }),
-    byParty.decoded.then(() => findTones(byParty, channel, signal)), // on this thread, while others run the model
+    byParty.decoded.then(() => signals(byParty, channel, signal)), // on this thread, while others run the model
   ]);
   return masked(activity, tones);
+}
+
+/** Machine signals with the silence beside them. */
+async function signals(byParty: Recording, channel: Stream['channel'], signal: AbortSignal): Promise<Span[]> {
+  return withEdges(await findTones(byParty, channel, signal), byParty, channel, signal);
 }
 
 /** A number of speakers given for a call counts its parties: if some are silent, the number of people on the other side is unknown. */

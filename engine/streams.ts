@@ -35,18 +35,21 @@ interface Tools {
   signal: AbortSignal;
 }
 
-const SPOKEN_SHARE = 0.5; // of the progress, for finding the tracks in which anybody speaks
+const SPOKEN_SHARE = 0.5; // of the progress, for finding the parties of which anybody speaks
 
 /** Detects the speech of a recording: in one stream, or in one per party of a call. */
 export async function hear(recording: Recording, options: Options, tools: Tools): Promise<Heard> {
-  const { signal } = tools;
-  const found = await partiesOf(recording, signal);
-  const parties = recording.origins ? await spoken(recording, found.parties, tools) : found.parties;
+  const found = await partiesOf(recording, tools.signal);
+  const isApart = ({ length }: readonly Party[]) =>
+    length > 1 && options.diarize && (options.speakers === null || options.speakers === length);
+  // channels without speech would only add noise to a mix
+  const screened = found.parties.length > 1 && (recording.origins !== undefined || !isApart(found.parties));
+  const parties = screened ? await spoken(recording, found.parties, tools) : found.parties;
   const byParty = arranged(recording, parties);
-  const apart = parties.length > 1 && options.diarize && (options.speakers === null || options.speakers === parties.length);
+  const apart = isApart(parties);
   const channels = apart ? [...parties.keys()] : ['mix' as const];
   const coarse = !options.diarize || apart; // channels already identify the speakers
-  const before = recording.origins && found.parties.length > 1 ? SPOKEN_SHARE : 0;
+  const before = screened ? SPOKEN_SHARE : 0;
   let whole = false; // progress is unknown until then
   recording.decoded.then(
     () => (whole = true),
@@ -73,11 +76,10 @@ export async function hear(recording: Recording, options: Options, tools: Tools)
 }
 
 /**
- * The parties of several tracks who speak. Tracks declared to be in different languages are versions of the same audio: then those in the
- * language that players select.
+ * The parties who speak. Tracks declared to be in different languages are versions of the same audio: then those in the language that
+ * players select.
  */
 async function spoken(recording: Recording, parties: Party[], tools: Tools): Promise<Party[]> {
-  if (parties.length === 1) return parties;
   const byParty = arranged(recording, parties);
   const speaking: number[] = [];
   for (const channel of parties.keys()) {
@@ -86,11 +88,12 @@ async function spoken(recording: Recording, parties: Party[], tools: Tools): Pro
     });
     if (findSpeech(speechProbability(activity), FRAME_SECONDS, FIRST_FRAME_SECONDS).spans.length) speaking.push(channel);
   }
-  const origin = (channel: number) => byParty.origins![channel]!;
-  const first = speaking.find((channel) => origin(channel).default) ?? speaking[0];
+  const origin = (channel: number) => byParty.origins?.[channel];
+  const first = speaking.find((channel) => origin(channel)?.default) ?? speaking[0];
   if (first === undefined) return parties.slice(0, 1);
-  const { language } = origin(first);
-  const foreign = (channel: number) => language !== null && origin(channel).language !== null && origin(channel).language !== language;
+  const languageOf = (channel: number) => origin(channel)?.language ?? null;
+  const foreign = (channel: number) =>
+    languageOf(first) !== null && languageOf(channel) !== null && languageOf(channel) !== languageOf(first);
   return speaking.filter((channel) => !foreign(channel)).map((channel) => parties[channel]!);
 }
 

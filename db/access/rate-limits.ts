@@ -22,10 +22,8 @@ export function takeTokens(
     const held = (await lockBucket(tx, subject, bucket)) ?? (await makeBucket(tx, subject, bucket));
     const tokens = Math.min(bucket.burst, held + returned);
     const taken = Math.floor(Math.min(tokens, wanted));
-    await tx.rows('update rates set tokens = ?, refilled_at = greatest(refilled_at, clock_timestamp()) where subject = ?', [
-      tokens - taken,
-      subject,
-    ]);
+    // also if the clock was set back: otherwise nothing would be refilled until it has caught up
+    await tx.rows('update rates set tokens = ?, refilled_at = clock_timestamp() where subject = ?', [tokens - taken, subject]);
     return { taken, left: tokens - taken };
   });
 }

@@ -80,7 +80,12 @@ export async function remove(tx: Tx, actor: Actor, id: string): Promise<{ id: st
  */
 export async function countDelete(tx: Tx, subject: string, perMinute: number): Promise<void> {
   await lockNamed(tx, `deletions ${subject}`);
-  await tx.rows(`delete from deletions d where d.subject = ?::uuid and d.at <= clock_timestamp() - interval '1 minute'`, [subject]);
+  // times in the future are from before the clock was set back: they would count until it has caught up
+  await tx.rows(
+    `delete from deletions d where d.subject = ?::uuid
+       and (d.at <= clock_timestamp() - interval '1 minute' or d.at > clock_timestamp() + interval '1 second')`,
+    [subject],
+  );
   const row = await tx.row<{ count: number; wait: number | null }>(
     `select count(*)::int as count, ceil(extract(epoch from min(d.at) + interval '1 minute' - clock_timestamp()))::int as wait
      from (select at from deletions where subject = ?::uuid order by at desc limit ?) d`,

@@ -153,3 +153,10 @@ t.test('DELETE: 30 a minute per key, including 404s; then delete_rate_exceeded w
   await api.db.acrossTenants((tx) => tx.rows(`update deletions set at = at - interval '61 seconds' where subject = ?`, [key.id]));
   t.match(await one(key, 'DELETE', 'none'), { status: 404 }, 'the window slides');
 });
+
+t.test('DELETE: deletions from before the clock was set back do not count', async (t) => {
+  const key = await world.key(anna);
+  await Promise.all(Array.from({ length: 30 }, () => one(key, 'DELETE', 'none')));
+  await api.db.acrossTenants((tx) => tx.rows(`update deletions set at = at + interval '1 hour' where subject = ?`, [key.id]));
+  t.match(await one(key, 'DELETE', 'none'), { status: 404 });
+});

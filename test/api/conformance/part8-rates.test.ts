@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { startApp } from '../../../api/app.ts';
 import { BAD_KEYS, openRateLimiter, openThrottle } from '../../../api/guard/limiter.ts';
@@ -64,6 +65,16 @@ t.test('takeTokens() never grants more tokens than there are, and accepts unused
   );
   t.strictSame(await takeTokens(db, 's', bucket, 6, 4), { taken: 4, left: 0 });
   t.strictSame(await takeTokens(db, 's', bucket, 1, 50), { taken: 1, left: 19 });
+});
+
+t.test('takeTokens() refills a bucket also after the clock was set back', async (t) => {
+  const { db } = await testDatabase(t);
+  const bucket = { burst: 20, perSecond: 1_000 };
+  t.match(await takeTokens(db, 's', bucket, 20, 0), { taken: 20 });
+  await db.query('*', `update rates set tokens = 0, refilled_at = now() + interval '1 hour'`); // as the clock shows it now
+  t.match(await takeTokens(db, 's', bucket, 1, 0), { taken: 0 }, 'how long ago that was is unknown');
+  await sleep(50);
+  t.match(await takeTokens(db, 's', bucket, 20, 0), { taken: 20 });
 });
 
 t.test('recentlyUsed() keeps the newest entries, up to its limit, each for its lifetime', async (t) => {

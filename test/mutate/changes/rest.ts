@@ -31,6 +31,13 @@ export const REST: Change[] = [
   ],
   ['db/postgres/orm.ts', 'const RESERVED = 2;', 'const RESERVED = 8;'],
   ['db/search/words.ts', 'const LONGEST = 64;', 'const LONGEST = 256;'],
+  [
+    'db/access/rate-limits.ts',
+    'refilled_at = clock_timestamp()',
+    'refilled_at = greatest(refilled_at, clock_timestamp())',
+    ['test/api/conformance/part8-rates.test.ts'],
+  ],
+  ['db/transcripts/mutate.ts', " or d.at > clock_timestamp() + interval '1 second'", '', ['test/api/conformance/part4-2a-one.test.ts']],
   ['db/secrets/master-key.ts', 'const BYTES = 32;', 'const BYTES = 128;'],
   ['db/secrets/vault.ts', 'const TAG = 16;', 'const TAG = 64;'],
   ['db/webhooks/outbox.ts', 'const COUNTED = 100;', 'const COUNTED = 400;'],

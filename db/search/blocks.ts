@@ -27,31 +27,40 @@ interface Block extends Shape {
   level: number;
 }
 
-/** Claims a workspace whose blocks are due, and performs all due merges. False: there is none. Tests pass smaller sizes. */
+/**
+ * Claims a workspace whose blocks are due, and performs all due merges. It stays due until then: if this process is killed, or fails, another
+ * one continues when the lease has expired. False: there is none. Tests pass smaller sizes.
+ */
 export async function mergeDue(db: Db, signal?: AbortSignal, sizes = SIZES): Promise<boolean> {
   const taken = await db.acrossTenants((tx) =>
     tx.row<{ workspace_id: string }>(
-      `update search_states set merged_until = now() + ${MERGE_LEASE}, due = false where workspace_id = (
+      `update search_states set merged_until = now() + ${MERGE_LEASE} where workspace_id = (
          select s.workspace_id from search_states s where s.due and s.merged_until <= now() order by s.merged_until limit 1 for update skip locked)
        returning workspace_id`,
     ),
   );
   if (!taken) return false;
   const workspaceId = taken.workspace_id;
-  try {
-    await db.workspace(workspaceId, (tx) =>
-      tx.rows('delete from search_blocks b where b.workspace_id = ?::uuid and not b.ready', [workspaceId]),
-    );
-    while (!signal?.aborted && (await step(db, workspaceId, sizes)));
-  } finally {
-    await db.workspace(workspaceId, (tx) =>
-      tx.rows(`update search_states set merged_until = 'epoch', due = due or ? where workspace_id = ?::uuid`, [
-        signal?.aborted ?? false,
-        workspaceId,
-      ]),
-    );
-  }
+  await db.workspace(workspaceId, (tx) =>
+    tx.rows('delete from search_blocks b where b.workspace_id = ?::uuid and not b.ready', [workspaceId]),
+  );
+  let last: number; // number of the newest transcript before the last look for work
+  do last = await db.workspace(workspaceId, (tx) => lastNumber(tx, workspaceId));
+  while (!signal?.aborted && (await step(db, workspaceId, sizes)));
+  await db.workspace(workspaceId, (tx) =>
+    tx.rows(
+      `update search_states set merged_until = 'epoch', due = ? or last_number / ${BLOCK} > ?::integer / ${BLOCK} where workspace_id = ?::uuid`,
+      [signal?.aborted ?? false, last, workspaceId],
+    ),
+  );
   return true;
+}
+
+async function lastNumber(tx: Tx, workspaceId: string): Promise<number> {
+  const row = await tx.row<{ last: number }>('select s.last_number as last from search_states s where s.workspace_id = ?::uuid', [
+    workspaceId,
+  ]);
+  return row?.last ?? 0; // null: the workspace was deleted
 }
 
 /** Packs one block, or merges several. False: there is nothing to do. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
 import { migrate } from '../../../db/postgres/migrate.ts';
+import type { Db } from '../../../db/postgres/orm.ts';
 import { mergeDue } from '../../../db/search/blocks.ts';
 import { keepAll } from '../../../db/search/keep.ts';
 import { match } from '../../../db/search/match.ts';
@@ -114,6 +115,51 @@ t.test('mergeDue() finds what a plain list finds, whatever arrives, is corrected
     }),
     runs(12),
   );
+});
+
+/** The database for an engine during whose `call`th transaction in a workspace something happens. */
+function interrupted(call: number, happens: () => Promise<unknown>): Db {
+  let calls = 0;
+  return {
+    ...db,
+    async workspace(id, work) {
+      if (++calls === call) await happens();
+      return db.workspace(id, work);
+    },
+  };
+}
+
+const killed = () => Promise.reject(new Error('killed'));
+
+t.test('mergeDue() continues what an engine began that was killed, when its lease has expired', async (t) => {
+  for (let call = 1, done = false; !done; call++) {
+    await reset();
+    await store(new Map(), ids.slice(0, 7), () => [1]);
+    await db.query(workspaceId, 'update search_states set due = true');
+    done = await mergeDue(interrupted(call, killed), undefined, SIZES).catch(() => false);
+    if (done) break;
+    t.equal(await mergeDue(db, undefined, SIZES), false, `killed in transaction ${call}: it holds the workspace`);
+    await db.query(workspaceId, 'update search_states set merged_until = now()');
+    t.equal(await mergeDue(db, undefined, SIZES), true, `killed in transaction ${call}: another one continues`);
+    t.strictSame(await blocks(), ['2: 1-6']);
+    t.equal(await mergeDue(db, undefined, SIZES), false);
+  }
+});
+
+t.test('mergeDue() leaves no transcripts unpacked that arrive while it runs', async (t) => {
+  for (let call = 1, arrived = true; arrived; call++) {
+    await reset();
+    await store(new Map(), ids.slice(0, 1), () => [1]);
+    await db.query(workspaceId, 'update search_states set due = true, last_number = 62');
+    arrived = false;
+    const arrive = async () => {
+      arrived = true;
+      await store(new Map(), ids.slice(1, 3), () => [1]); // the numbers 63 and 64, with which the workspace becomes due
+    };
+    const engine = interrupted(call, arrive);
+    while (await mergeDue(engine, undefined, SIZES));
+    if (arrived) t.equal((await blocks()).length, 1, `during transaction ${call}`);
+  }
 });
 
 /** Adds an empty block, as an earlier version could leave it. */

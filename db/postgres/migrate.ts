@@ -12,7 +12,7 @@ const LOCK = 7_231_950; // advisory lock: one migration at a time over all hosts
 // Migrations act on all workspaces and may take long; the transaction with the advisory lock is idle meanwhile. They wait only briefly for
 // table locks, because all other queries queue behind them.
 const SETTINGS = '-c longhand.workspace=* -c idle_in_transaction_session_timeout=0 -c statement_timeout=0 -c lock_timeout=2s';
-const LOCKED = '55P03'; // lock_timeout
+const LOCKED = new Set(['55P03', '40P01']); // lock_timeout; a deadlock with regular traffic
 const BOUNCED =
   'Cannot migrate through PgBouncer: it drops the settings of a connection, without which rows are invisible. Set DATABASE_URL to the address of PostgreSQL itself for this command';
 const PATIENCE_MS = 600_000; // while tables are locked repeatedly
@@ -47,7 +47,7 @@ async function again(work: () => Promise<unknown>): Promise<void> {
       return;
     } catch (error) {
       const { code, cause } = error as { code?: string; cause?: { code?: string } };
-      if ((code ?? cause?.code) !== LOCKED || performance.now() > end) throw error;
+      if (!LOCKED.has(code ?? cause?.code ?? '') || performance.now() > end) throw error;
     }
   }
 }

@@ -74,12 +74,16 @@ async function begin(tx: Tx, workspaceId: string, keyVersion: number): Promise<v
   await tx.rows('update search_states set key_version = ? where workspace_id = ?::uuid', [keyVersion, workspaceId]);
 }
 
-/** Empties the index of a workspace. Its transcripts are indexed again in the background. */
+/**
+ * Empties the index of a workspace. Its transcripts are indexed again in the background. Each is locked before its rows in the index, as in
+ * changes and deletions.
+ */
 export async function indexAgain(tx: Tx, workspaceId: string): Promise<void> {
   await tx.rows('select 1 from search_states s where s.workspace_id = ?::uuid for update', [workspaceId]);
   await tx.rows(
-    `insert into search_waiting (transcription_id, workspace_id) select d.transcription_id, d.workspace_id from search_documents d where d.workspace_id = ?::uuid
-     on conflict do nothing`,
+    `insert into search_waiting (transcription_id, workspace_id) select t.id, t.workspace_id
+     from search_documents d join transcriptions t on t.id = d.transcription_id and t.workspace_id = d.workspace_id
+     where d.workspace_id = ?::uuid for key share of t on conflict do nothing`,
     [workspaceId],
   );
   for (const table of ['documents', 'fresh', 'blocks', 'gone'])

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import t from 'tap';
 import { migrate } from '../../../db/postgres/migrate.ts';
@@ -203,3 +204,35 @@ t.test('migration 098 indexes workspaces again whose blocks overlap or hide it, 
     t.strictSame(await counts(), again ? { waiting: 7, documents: 0, blocks: 0, gone: 0 } : { ...before, blocks: 2 }, name);
   }
 });
+
+async function migrateAgain(): Promise<void> {
+  await db.direct(`delete from longhand_migrations where name = '098_search_blocks'`);
+  await migrate(db);
+}
+
+for (const [who, indexAgain] of [
+  ['mergeDue()', merge],
+  ['migration 098', migrateAgain],
+] as const)
+  t.test(`${who} waits for transcripts that are being corrected or deleted before it indexes them again`, async (t) => {
+    for (const [what, change] of [
+      ['corrected', 'update segments set turns_sealed = turns_sealed where transcription_id = ?'],
+      ['deleted', 'delete from transcriptions where id = ?'],
+    ] as const) {
+      await reset();
+      const id = await world.transcription(member);
+      await store(new Map(), [...ids.slice(0, 6), id], () => [1]);
+      await merge();
+      await addBlock(2, 4, 5);
+      let indexing: Promise<void> | undefined;
+      await db.workspace(workspaceId, async (tx) => {
+        await tx.rows('select 1 from transcriptions where id = ? for update', [id]);
+        indexing = indexAgain();
+        indexing.catch(() => {}); // awaited below
+        await sleep(300);
+        await tx.rows(change, [id]);
+      });
+      await indexing;
+      t.match(await counts(), { waiting: what === 'deleted' ? 6 : 7, documents: 0, blocks: 0 }, what);
+    }
+  });

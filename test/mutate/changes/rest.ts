@@ -31,6 +31,7 @@ export const REST: Change[] = [
   ],
   ['db/postgres/orm.ts', 'const RESERVED = 2;', 'const RESERVED = 8;'],
   ['db/search/words.ts', 'const LONGEST = 64;', 'const LONGEST = 256;'],
+  ['db/search/keep.ts', ' for key share of t on conflict', ' on conflict', ['test/db/search/blocks.test.ts']],
   ['db/search/blocks.ts', 'MERGE_LEASE} where workspace_id = (', 'MERGE_LEASE}, due = false where workspace_id = ('],
   ['db/search/blocks.ts', 'due = ? or last_number', 'due = ? and last_number'],
   [

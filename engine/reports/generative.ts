@@ -1,7 +1,7 @@
 import { converse } from './converse.ts';
 import { isKnown } from './extractive/cues/index.ts';
 import { say } from './extractive/headings/index.ts';
-import { guess, textOf } from './extractive/guess.ts';
+import { guess, isInAnother, textOf } from './extractive/guess.ts';
 import type { Figures } from './figures.ts';
 import { evidenceOf, ground, groundProse } from './ground.ts';
 import { type Line, linesOf } from './lines.ts';
@@ -83,10 +83,8 @@ export class GenerativeWriter implements Writer {
     const answer = await ask('');
     const text =
       answer.value === null ? answer.prose : answer.value.sections.flatMap(({ items }) => items.map((item) => item.text)).join(' ');
-    const heard = text.split(/\s+/).length < JUDGED_WORDS ? null : guess(text);
-    return !isKnown(code) || heard === null || heard === code
-      ? answer
-      : ask(`Your last answer was in another language. Write all of it in ${language}.`);
+    const isJudged = isKnown(code) && text.split(/\s+/).length >= JUDGED_WORDS;
+    return isJudged && isInAnother(text, code) ? ask(`Your last answer was in another language. Write all of it in ${language}.`) : answer;
   }
 }
 

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { TALKS, talk } from '../../../bench/talks.ts';
-import { guess, textOf } from '../../../engine/reports/extractive/guess.ts';
+import { guess, isInAnother, textOf } from '../../../engine/reports/extractive/guess.ts';
 import { openWriter } from '../../../engine/reports/writer.ts';
 import { startLlm } from '../../support/llm-server.ts';
 import { never } from './built-in.ts';
@@ -91,6 +91,21 @@ t.test('guess() returns the language of every 40 words of a conversation, if it 
 
 t.test('guess() takes no language without cues for one that has them', async (t) => {
   for (const [code, text] of UNKNOWN) t.equal(guess(text), null, code);
+});
+
+/* Tasks as a report lists them, with few stop words. */
+const NOTES = {
+  en: 'Send updated offer to Müller by Friday. Check stock of replacement filters. Schedule follow-up call with procurement. Prepare contract draft including extended warranty. Clarify delivery costs with logistics.',
+  de: 'Angebot bis Freitag an Müller senden. Bestand an Ersatzfiltern prüfen. Folgetermin mit Einkauf vereinbaren. Vertragsentwurf mit verlängerter Garantie vorbereiten. Lieferkosten mit Logistik klären.',
+  es: 'Enviar oferta actualizada a Müller antes del viernes. Comprobar existencias de filtros de repuesto. Programar llamada de seguimiento con compras. Preparar borrador de contrato con garantía ampliada.',
+  pt: 'Enviar proposta atualizada para Müller até sexta-feira. Verificar o estoque de filtros de reposição. Agendar ligação com o setor de compras. Preparar minuta do contrato com garantia estendida.',
+  fr: "Envoyer l'offre actualisée à Müller avant vendredi. Vérifier le stock de filtres de rechange. Planifier un appel de suivi avec les achats. Préparer un projet de contrat avec garantie prolongée.",
+} as const;
+
+t.test('isInAnother() knows notes of each language from those of others', async (t) => {
+  for (const [code, text] of Object.entries(NOTES))
+    for (const other of Object.keys(NOTES) as (keyof typeof NOTES)[])
+      t.equal(isInAnother(text, other), other !== code, `${code} for ${other}`);
 });
 
 t.test('write() and describe() ask a language model for the language of the transcript if it is undetermined', async (t) => {

@@ -192,25 +192,16 @@ t.test('write() fails with LLM_INVALID_OUTPUT immediately for a response longer 
   }
 });
 
-t.test('write() retries once if the response is in another language', async (t) => {
-  const german = {
-    sections: [
-      {
-        heading: 'Kurz',
-        style: 'text',
-        items: [
-          {
-            text: 'Sie haben sich darauf geeinigt, dass es einen Versuch mit drei Fahrzeugen gibt, und dass der Vertrag bis zum Freitag kommt, weil das allen passt.',
-            segment: 0,
-            quote: '',
-          },
-        ],
-      },
-    ],
-  };
-  const { report, server } = await write(t, (_, index) => ({ content: index === 0 ? german : good }));
-  t.match(report.text, 'They agreed on a pilot.');
-  t.match(server.calls[1]!.body.messages[1]!.content, /Write all of it in English/);
+t.test('write() retries once if the response is in another language, also in notes', async (t) => {
+  for (const text of [
+    'Sie haben sich darauf geeinigt, dass es einen Versuch mit drei Fahrzeugen gibt, und dass der Vertrag bis zum Freitag kommt, weil das allen passt.',
+    'Angebot bis Freitag an Müller senden. Bestand an Ersatzfiltern prüfen. Folgetermin mit Einkauf vereinbaren. Vertragsentwurf mit verlängerter Garantie vorbereiten. Lieferkosten mit Logistik klären.',
+  ]) {
+    const german = { sections: [{ heading: 'Kurz', style: 'text', items: [{ text, segment: 0, quote: '' }] }] };
+    const { report, server } = await write(t, (_, index) => ({ content: index === 0 ? german : good }));
+    t.match(report.text, 'They agreed on a pilot.');
+    t.match(server.calls[1]!.body.messages[1]!.content, /Write all of it in English/);
+  }
 });
 
 t.test('write() stops immediately when cancelled, and closes its request', async (t) => {

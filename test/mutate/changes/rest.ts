@@ -47,6 +47,7 @@ export const REST: Change[] = [
   ['db/webhooks/outbox.ts', 'order by d.next_at limit 100)', 'order by d.next_at limit 400)'],
   ['engine/courier/deliver.ts', 'const LIMIT_MS = 10_000;', 'const LIMIT_MS = 40000;', ['test/api/console/webhooks.test.ts']],
   ['engine/recognition.ts', 'const ENOUGH = 4;', 'const ENOUGH = 16;'],
+  ['engine/reports/extractive/guess.ts', 'const NOTES_SHARE = 0.15;', 'const NOTES_SHARE = 0.33;', ['test/engine/reports/model.test.ts']],
   ['engine/reports/extractive.ts', 'const PASSAGES = 10;', 'const PASSAGES = 40;'],
   ['engine/reports/ground.ts', 'const QUOTE_WORDS = 4;', 'const QUOTE_WORDS = 16;'],
   ['engine/reports/model.ts', 'const ATTEMPTS = 4;', 'const ATTEMPTS = 16;'],

@@ -91,7 +91,11 @@ export const TOOLS: readonly Tool[] = [
     readOnly: true,
     output: ListPart,
     input: {
-      query: z.string().min(1).max(LIMITS.SEARCH_CHARACTERS).describe('Words as spoken; other forms of a word do not match'),
+      query: z
+        .string()
+        .min(1)
+        .max(LIMITS.SEARCH_CHARACTERS)
+        .describe(`Words as spoken, at most ${LIMITS.SEARCH_WORDS}; other forms of a word do not match`),
       language: z.string().optional().describe('Two-letter code'),
       project_id: z.guid().optional(),
       date_from: z.iso.date().optional().describe('Created on or after this day, UTC'),

@@ -47,7 +47,9 @@ export const ListParameters = z.object({
     .string()
     .max(LIMITS.SEARCH_CHARACTERS)
     .optional()
-    .describe('Spoken words: recordings that contain all of them, ignoring case and accents; items then have `hits`'),
+    .describe(
+      `Spoken words: recordings that contain all of them, ignoring case and accents; items then have \`hits\`. Words after the first ${LIMITS.SEARCH_WORDS} are ignored`,
+    ),
   confidence_below: z
     .string()
     .regex(/^(0|1|0?\.\d+|[01]\.\d*)$/, 'must be a number from 0 to 1')

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { LIMITS } from '../../api/contract/limits.ts';
 import type { Vault } from '../secrets/vault.ts';
 import { asked, formsOf } from './words.ts';
 
@@ -11,7 +12,6 @@ import { asked, formsOf } from './words.ts';
 export const TERM_BITS = 40;
 const PURPOSE = 'search';
 const TITLE = '\u0001'; // prefix of a form that occurs in the title
-const MOST_ASKED = 16; // maximum number of words per query; the rest is ignored
 
 /** The key with which a workspace's words are hashed, and the version of the data key it is derived from. */
 export interface SearchKey {
@@ -34,9 +34,9 @@ export function termsOf({ key }: SearchKey, said: Iterable<string>, title: strin
 /** A query: for each word, at least one of these sets of terms must be present completely. */
 export type Question = number[][][];
 
-/** Parses the text of a search; null: it contains no word. */
+/** Parses the text of a search; null: it contains no word. Words beyond the limit are ignored. */
 export function questionOf({ key }: SearchKey, text: string, titlesToo = false): Question | null {
-  const words = asked(text).slice(0, MOST_ASKED);
+  const words = asked(text).slice(0, LIMITS.SEARCH_WORDS);
   const found = words.map(({ whole, parts }) => {
     const said = parts.length > 1 ? [[whole], parts] : [[whole]];
     const ways = titlesToo ? [...said, ...said.map((way) => way.map((form) => TITLE + form))] : said;

@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
+import { LIMITS } from '../../../api/contract/limits.ts';
+import { questionOf } from '../../../db/search/terms.ts';
 import { asked, fold, formsOf, skim } from '../../../db/search/words.ts';
 
 t.test('fold() maps letter case, accents and equivalent characters to one form', async (t) => {
@@ -91,4 +93,13 @@ t.test('skim() of a text contains skim() of every form of its words (property)',
     }),
     { numRuns: 20_000 },
   );
+});
+
+t.test('questionOf() takes the first words of a search, as many as the API promises', async (t) => {
+  const key = { version: 1, key: Buffer.alloc(32) };
+  const words = Array.from({ length: LIMITS.SEARCH_WORDS + 1 }, (_, i) => `word${i}`);
+  const first = words.slice(0, -1).join(' ');
+  t.equal(LIMITS.SEARCH_WORDS, 16);
+  t.strictSame(questionOf(key, words.join(' ')), questionOf(key, first));
+  t.equal(questionOf(key, first)!.length, LIMITS.SEARCH_WORDS);
 });

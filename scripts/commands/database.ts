@@ -16,7 +16,7 @@ export function databaseUrl(settings: Settings): string | null {
 export async function withDatabase<T>(settings: Settings, work: (db: Db) => Promise<T>): Promise<T> {
   const url = databaseUrl(settings);
   if (url) return withOpen(url, work);
-  const home = claimHome(settings.LONGHAND_HOME);
+  const home = await claimHome(settings.LONGHAND_HOME);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1)); // the server exits with this program
   try {
     const server = await startEmbedded(path.join(settings.LONGHAND_HOME, 'postgres'));

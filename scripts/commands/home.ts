@@ -1,11 +1,26 @@
-import { linkSync, mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { hostname } from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The program that holds the state folder, in `<home>/running.json`. */
 interface Holder {
   pid: number;
   /** When the process started, in kernel ticks, because process ids are reused. */
   started: string;
+  /** Where its id is valid: see `processTable`. Absent: written by an earlier version. */
+  where?: string;
   /** URL of the embedded PostgreSQL, once it runs. */
   database: string | null;
   /** URL of the API, once it listens. */
@@ -13,6 +28,9 @@ interface Holder {
 }
 
 const GATE_MS = 5000; // normally held for a few milliseconds
+const BEAT_MS = 3000; // the holder touches its file this often
+const SILENT_MS = 15_000; // a holder in another container, or on another machine, is dead if it does not for this long
+const LOOK_MS = 250;
 
 interface Home {
   /** Publishes the URLs of the embedded PostgreSQL and the API to other commands. */
@@ -20,26 +38,61 @@ interface Home {
   release(): void;
 }
 
-/** Locks the state folder for this process: only one program at a time runs the embedded PostgreSQL in it. Throws if it is locked. */
-export function claimHome(folder: string): Home {
+/**
+ * Locks the state folder for this process: only one program at a time runs the embedded PostgreSQL in it, because two would destroy the
+ * database. Throws if it is locked. Whether a process in another container lives cannot be asked, so its file is watched for some seconds.
+ */
+export async function claimHome(folder: string, silentMs = SILENT_MS): Promise<Home> {
   mkdirSync(folder, { recursive: true, mode: 0o711 }); // PostgreSQL's account must be able to traverse it
   const file = holderFile(folder);
-  const own: Holder = { pid: process.pid, started: startOf(process.pid), database: null, url: null };
+  const own: Holder = { pid: process.pid, started: startOf(process.pid), where: processTable(), database: null, url: null };
   while (!place(file, own)) {
-    const other = holderOf(folder);
-    if (other)
+    const text = readHolder(folder) ?? '';
+    const other = parsed(text);
+    const elsewhere = other && !isHere(other);
+    if (elsewhere ? await beats(folder, silentMs) : other && lives(other)) {
+      const [whose, there] = elsewhere
+        ? [' of another container or machine', ' Run the command there, for example with docker exec.']
+        : ['', ''];
       throw new Error(
-        `Cannot use ${folder}: process ${other.pid} is running on it. Stop that one first, or set LONGHAND_HOME to another folder.`,
+        `Cannot use ${folder}: process ${other!.pid}${whose} is running on it.${there} Stop that one first, or set LONGHAND_HOME to another folder.`,
       );
-    removeDead(folder);
+    }
+    removeDead(folder, elsewhere ? text : null);
   }
+  const beating = setInterval(() => beat(file), BEAT_MS).unref();
   return {
     announce(place) {
       writeFileSync(`${file}.new`, JSON.stringify(Object.assign(own, place)), { mode: 0o600 });
       renameSync(`${file}.new`, file);
     },
-    release: () => rmSync(file, { force: true }),
+    release() {
+      clearInterval(beating);
+      rmSync(file, { force: true });
+    },
   };
+}
+
+/** Shows processes that cannot see this one that it lives. */
+function beat(file: string): void {
+  try {
+    utimesSync(file, new Date(), new Date());
+  } catch {
+    // somebody has removed the file, or the disk is full
+  }
+}
+
+/** Whether the file changes while it is watched. By its own times only, because the clocks of machines differ. */
+async function beats(folder: string, silentMs: number): Promise<boolean> {
+  const time = () => statSync(holderFile(folder), { throwIfNoEntry: false })?.mtimeMs;
+  const first = time();
+  process.stderr.write(`${folder} was used in another container or machine; waiting up to ${silentMs / 1000} s to see if it still is …\n`);
+  for (const end = performance.now() + silentMs; performance.now() < end; await sleep(LOOK_MS)) {
+    const now = time();
+    if (now === undefined) return false; // released
+    if (now !== first) return true;
+  }
+  return false;
 }
 
 /** Creates the file atomically, so that a partial file is not mistaken for one of a dead process. False: it exists. */
@@ -59,9 +112,10 @@ function place(file: string, own: Holder): boolean {
 
 /**
  * Removes the file of a dead holder. Only one process at a time may, because a second one would remove the file of the first, live one.
- * Removes only a file that it has read: where there was none, another process may have created its own since.
+ * Removes only a file that it has read: where there was none, another process may have created its own since. `silent`: the text of a file
+ * that was watched in vain.
  */
-function removeDead(folder: string): void {
+function removeDead(folder: string, silent: string | null): void {
   const gate = `${holderFile(folder)}.gate`;
   try {
     mkdirSync(gate);
@@ -73,7 +127,9 @@ function removeDead(folder: string): void {
   }
   try {
     const text = readHolder(folder);
-    if (text !== null && !livingHolder(text)) rmSync(holderFile(folder), { force: true });
+    const holder = parsed(text ?? '');
+    const dead = holder && !isHere(holder) ? text === silent : !(holder && lives(holder));
+    if (text !== null && dead) rmSync(holderFile(folder), { force: true });
   } finally {
     rmdirSync(gate);
   }
@@ -89,10 +145,11 @@ export function runningUrl(folder: string): string | null {
   return holderOf(folder)?.url ?? null;
 }
 
-/** The live holder of the folder, or null. */
+/** The live holder of the folder, or null. One of another container or machine listens where this process cannot connect. */
 function holderOf(folder: string): Holder | null {
   try {
-    return livingHolder(readHolder(folder) ?? '');
+    const holder = parsed(readHolder(folder) ?? '');
+    return holder && isHere(holder) && lives(holder) ? holder : null;
   } catch {
     return null; // not readable by this account
   }
@@ -112,12 +169,33 @@ function readHolder(folder: string): string | null {
   }
 }
 
-function livingHolder(text: string): Holder | null {
+/** Null: not a holder. */
+function parsed(text: string): Holder | null {
   try {
-    const holder: Holder = JSON.parse(text);
-    return startOf(holder.pid) === holder.started ? holder : null;
+    return JSON.parse(text) as Holder;
   } catch {
     return null;
+  }
+}
+
+function isHere({ where }: Holder): boolean {
+  return where === undefined || where === processTable();
+}
+
+function lives({ pid, started }: Holder): boolean {
+  try {
+    return startOf(pid) === started;
+  } catch {
+    return false;
+  }
+}
+
+/** Identifies the set of processes that this one can see: of a container, or of a machine since it started. */
+function processTable(): string {
+  try {
+    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    return hostname(); // not Linux
   }
 }
 

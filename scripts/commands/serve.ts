@@ -29,7 +29,7 @@ const say = (line: string) => void process.stderr.write(`${line}\n`);
 export async function serve(settings: Settings, { json, watch }: ServeOptions): Promise<void> {
   const stop = stopSignal();
   await routedModels(settings.LONGHAND_MODEL, byLanguage(settings), settings.LONGHAND_HOME);
-  const home = claimHome(settings.LONGHAND_HOME);
+  const home = await claimHome(settings.LONGHAND_HOME);
   let server: Embedded | undefined;
   let unwatch = () => {};
   const parts: Part[] = [];

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
@@ -28,7 +28,7 @@ t.test('claimHome() gives a folder held by a dead process to only one of several
       Atomics.wait(cell, 0, 0, Math.max(0, moment - Date.now() - 4)); // sleeps, then spins, so that all begin within microseconds
       while (Date.now() < moment);
       try {
-        claimHome(folder);
+        await claimHome(folder);
         claimed.push(round);
       } catch {}
     }
@@ -56,11 +56,37 @@ t.test('claimHome() takes over the folder of a process that has ended, even if i
   t.equal(stat()[0], 'Z', 'it is a zombie');
   writeFileSync(join(folder, 'running.json'), JSON.stringify({ pid: Number(pid), started: stat()[19], url: 'http://127.0.0.1:1' }));
   t.equal(runningUrl(folder), null);
-  claimHome(folder).release();
+  (await claimHome(folder)).release();
+});
+
+t.test('claimHome() does not take over a folder that a process in another container uses, until that is silent', async (t) => {
+  const folder = t.testdir();
+  const file = join(folder, 'running.json');
+  const own = await claimHome(folder);
+  const holder = JSON.parse(readFileSync(file, 'utf8'));
+  const since = statSync(file).mtimeMs;
+  for (const end = Date.now() + 30_000; statSync(file).mtimeMs === since && Date.now() < end; ) await sleep(50);
+  t.not(statSync(file).mtimeMs, since, 'a holder shows that it lives');
+  own.release();
+  t.notOk(existsSync(file));
+
+  writeFileSync(
+    file,
+    JSON.stringify({ ...holder, pid: 1, started: 'unknown here', where: 'in another container', url: 'http://127.0.0.1:1' }),
+  );
+  const beating = setInterval(() => utimesSync(file, new Date(), new Date()), 300);
+  await t.rejects(claimHome(folder), {
+    message: /^Cannot use .*: process 1 of another container or machine is running on it\. Run the command there/,
+  });
+  clearInterval(beating);
+  t.equal(runningUrl(folder), null, 'its address is one of that container');
+  const next = await claimHome(folder, 1000);
+  t.equal(JSON.parse(readFileSync(file, 'utf8')).pid, process.pid, 'it was killed');
+  next.release();
 });
 
 t.test('claimHome() does not change a file that it cannot parse, and reports the remedy', async (t) => {
   const folder = t.testdir({ 'running.json': { inside: '' } });
-  t.throws(() => claimHome(folder), { message: /^Cannot read .*running\.json \(EISDIR\): .* set LONGHAND_HOME to another folder\.$/ });
+  await t.rejects(claimHome(folder), { message: /^Cannot read .*running\.json \(EISDIR\): .* set LONGHAND_HOME to another folder\.$/ });
   t.equal(runningUrl(folder), null);
 });

@@ -1,6 +1,5 @@
 import type { Dirent } from 'node:fs';
-import { constants } from 'node:fs';
-import { copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { EXTENSIONS } from '../../api/contract/formats.ts';
 
@@ -84,11 +83,30 @@ export async function moveTo(doneDir: string, { file, name }: Recording): Promis
   const { dir, name: stem, ext } = path.parse(wanted);
   for (let number = 1; ; number++) {
     const target = number === 1 ? wanted : path.join(dir, `${stem} (${number})${ext}`);
-    if (await stat(target).catch(() => null)) continue;
-    return rename(file, target).catch(async (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EXDEV') throw error;
-      await copyFile(file, target, constants.COPYFILE_EXCL); // another disk
-      await rm(file);
+    if (!(await reserve(target))) continue;
+    return moved(file, target).catch(async (error) => {
+      await rm(target, { force: true });
+      throw error;
     });
   }
+}
+
+/** Creates an empty file, which no other upload will take for its own. False: the name is taken. */
+async function reserve(target: string): Promise<boolean> {
+  try {
+    await (await open(target, 'wx')).close();
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Replaces `target`. */
+async function moved(file: string, target: string): Promise<void> {
+  await rename(file, target).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EXDEV') throw error;
+    await copyFile(file, target); // another disk
+    await rm(file);
+  });
 }

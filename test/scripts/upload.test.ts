@@ -1,5 +1,16 @@
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,7 +19,7 @@ import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { findRecordings } from '../../scripts/commands/recordings.ts';
+import { findRecordings, moveTo } from '../../scripts/commands/recordings.ts';
 import { longhandHere } from '../support/here.ts';
 import { finish, LONGHAND, start } from '../support/processes.ts';
 import { findProgram } from '../support/programs.ts';
@@ -264,6 +275,18 @@ t.test('findRecordings() skips unreadable folders inside the named one, and repo
   t.strictSame(skipped, ['shut']);
   t.notOk(listed.includes('done'), 'sent recordings are not looked through');
   await t.rejects(findRecordings([path.join(spool, 'shut')], { list }), { code: 'EACCES' }, 'the named folder itself');
+});
+
+t.test('moveTo() keeps every file, even if several of the same name are moved at once', async (t) => {
+  const folders = Array.from({ length: 20 }, (_, index) => `from ${index}`);
+  const spool = t.testdir(Object.fromEntries(folders.map((folder) => [folder, { 'call.wav': folder }])));
+  const done = path.join(spool, 'done');
+  await Promise.all(folders.map((folder) => moveTo(done, { file: path.join(spool, folder, 'call.wav'), name: 'call.wav', listed: false })));
+  const kept = readdirSync(done).map((name) => readFileSync(path.join(done, name), 'utf8'));
+  t.strictSame(kept.sort(), [...folders].sort());
+  t.ok(existsSync(path.join(done, 'call (20).wav')));
+  await t.rejects(moveTo(done, { file: path.join(spool, 'gone.wav'), name: 'gone.wav', listed: true }), { code: 'ENOENT' });
+  t.notOk(existsSync(path.join(done, 'gone.wav')), 'no empty file is left');
 });
 
 const setpriv = process.getuid?.() === 0 ? findProgram('setpriv') : null;

@@ -12,17 +12,27 @@ type Sources = Pick<Settings, 'LONGHAND_HOME'> & Partial<Pick<Settings, 'LONGHAN
  * the first start with mode 0600. Without them no transcript can be decrypted.
  */
 export async function loadMasterKeys(settings: Sources): Promise<Buffer[]> {
+  const found = await findMasterKeys(settings);
+  if (found) return found;
+  const own = ownFile(settings);
+  await makeKeyFile(settings.LONGHAND_HOME, own);
+  return parseMasterKeys(await readFile(own, 'utf8'), own);
+}
+
+/** The same, but creates none. Null: none is configured, and there is none in LONGHAND_HOME. */
+export async function findMasterKeys(settings: Sources): Promise<Buffer[] | null> {
   if (settings.LONGHAND_MASTER_KEY) return parseMasterKeys(settings.LONGHAND_MASTER_KEY, 'LONGHAND_MASTER_KEY');
   const file = settings.LONGHAND_MASTER_KEY_FILE;
   if (file) return parseMasterKeys(await readFile(file, 'utf8'), file);
-  const own = join(settings.LONGHAND_HOME, 'master.key');
-  const text = await readFile(own, 'utf8').catch(async (error: NodeJS.ErrnoException) => {
+  const own = ownFile(settings);
+  const text = await readFile(own, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
-    await makeKeyFile(settings.LONGHAND_HOME, own);
-    return readFile(own, 'utf8');
+    return null;
   });
-  return parseMasterKeys(text, own);
+  return text === null ? null : parseMasterKeys(text, own);
 }
+
+const ownFile = ({ LONGHAND_HOME: home }: Sources) => join(home, 'master.key');
 
 /** Parses base64 keys of 32 bytes, separated by commas or line breaks. `source` names them in the error, which never contains a key. */
 export function parseMasterKeys(text: string, source: string): Buffer[] {

@@ -128,14 +128,29 @@ async function checkCanary(db: Db, newest: Buffer, masters: ReadonlyMap<string, 
     ]);
     return tx.row<{ value: Buffer }>(`select value from facts where name = 'canary'`);
   });
-  for (const master of masters.values()) {
-    try {
-      if (decrypt(master, 'canary', row!.value).toString() === CANARY) return;
-    } catch {
-      // try the next key
-    }
+  if (![...masters.values()].some((master) => opensCanary(master, row!.value))) throw wrongKey();
+}
+
+/**
+ * Throws if none of the master keys is the one this database was written with. False: nothing was encrypted in it yet. Changes nothing, unlike
+ * `openVault`.
+ */
+export async function requireMasterKey(db: Db, masterKeys: readonly Buffer[]): Promise<boolean> {
+  const [row] = await db.query<{ value: Buffer }>('*', `select value from facts where name = 'canary'`);
+  if (row && !masterKeys.some((master) => opensCanary(master, row.value))) throw wrongKey();
+  return row !== undefined;
+}
+
+function opensCanary(master: Buffer, value: Buffer): boolean {
+  try {
+    return decrypt(master, 'canary', value).toString() === CANARY;
+  } catch {
+    return false;
   }
-  throw new Error(
+}
+
+function wrongKey(): Error {
+  return new Error(
     'Cannot open the vault: the master key is not the one this database was written with. Restore it from your backup (LONGHAND_MASTER_KEY, LONGHAND_MASTER_KEY_FILE or master.key in LONGHAND_HOME)',
   );
 }

@@ -6,6 +6,9 @@ import { type Db, openDb } from '../../db/postgres/orm.ts';
 import { pendingMigrations } from '../../db/postgres/pending.ts';
 import { requirePolicies } from '../../db/postgres/policies.ts';
 import { compareSchema } from '../../db/postgres/schema.ts';
+import { findMasterKeys } from '../../db/secrets/master-key.ts';
+import { requireMasterKey } from '../../db/secrets/vault.ts';
+import { openOwnSpool } from '../../db/spool/marker.ts';
 import { openSpool } from '../../db/spool/open.ts';
 import { findTools } from '../../engine/audio/tools.ts';
 import { checkGpu, LIBRARIES } from '../../engine/runtime/gpu.ts';
@@ -142,6 +145,8 @@ async function database(settings: Settings): Promise<Check[]> {
       await check('database', () => version(db), remedy),
       await check('schema', () => schema(db), 'Run scripts/longhand migrate.'),
       await check('tables', () => tables(db), TABLES),
+      await check('master key', () => masterKey(db, settings), 'Restore it from your backup: see docs/backup.md.'),
+      await check('installation', () => installation(db, settings), 'See docs/deployment.md, "Several hosts".'),
       await check('policies', () => policies(db), "Until this is fixed, workspaces are isolated only by the program's queries."),
       await check('clock', () => clock(db), 'Synchronise the clocks of this machine and of the database with NTP.'),
     ];
@@ -172,6 +177,19 @@ async function tables(db: Db): Promise<string> {
   if (wrong.length)
     throw new Error(wrong.map(({ column, found, wanted }) => `${column} is ${found ?? 'missing'}, expected ${wanted}`).join('; '));
   return 'all columns as expected';
+}
+
+/** A key is created at the first start only: with a new one, everything in the database would be unreadable. */
+async function masterKey(db: Db, settings: Settings): Promise<string> {
+  if ((await pendingMigrations(db)).length) return 'not compared: migrations are pending';
+  const keys = await findMasterKeys(settings);
+  if (await requireMasterKey(db, keys ?? [])) return 'it is the one this database was written with';
+  return keys ? 'nothing was encrypted with it yet' : 'it is created at the first start';
+}
+
+async function installation(db: Db, settings: Settings): Promise<string> {
+  await (await openOwnSpool(db, settings)).reachable();
+  return settings.LONGHAND_MEDIA ? 'LONGHAND_MEDIA is the spool of this database' : 'the spool is in the state folder';
 }
 
 async function policies(db: Db): Promise<string> {

@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { loadMasterKeys } from '../../db/secrets/master-key.ts';
+import { openVault } from '../../db/secrets/vault.ts';
+import { testDatabase } from '../support/database.ts';
+import { longhand } from '../support/processes.ts';
+
+const { db, url } = await testDatabase(t);
+const home = t.testdir({ spool: {}, other: {} });
+const env = { DATABASE_URL: url, LONGHAND_HOME: home, LONGHAND_MODEL: 'none' }; // no models are opened
+
+/** The check of this name. */
+async function checked(name: string, more: Record<string, string> = {}): Promise<object> {
+  const { stdout } = await longhand(['doctor', '--json'], { ...env, ...more });
+  return JSON.parse(stdout).checks.find((check: { name: string }) => check.name === name);
+}
+
+t.test('doctor reports a master key that is not that of the database, or is missing, and creates none', async (t) => {
+  t.match(await checked('master key'), { ok: true, found: 'it is created at the first start' });
+  await openVault(db, await loadMasterKeys({ LONGHAND_HOME: home }));
+  t.match(await checked('master key'), { ok: true, found: 'it is the one this database was written with' });
+  const wrong = { ok: false, found: /the master key is not the one this database was written with/, remedy: /Restore it/ };
+  t.match(await checked('master key', { LONGHAND_MASTER_KEY: Buffer.alloc(32).toString('base64') }), wrong);
+  const restored = join(home, 'other');
+  t.match(await checked('master key', { LONGHAND_HOME: restored }), wrong);
+  t.notOk(existsSync(join(restored, 'master.key')));
+});
+
+t.test('doctor reports a spool that is not that of the database', async (t) => {
+  const mark = randomUUID();
+  mkdirSync(join(home, 'spool', `.longhand-${mark}`));
+  await db.direct(`insert into facts (name, value) values ('spool', convert_to('${mark}', 'utf8'))`);
+  t.match(await checked('installation', { LONGHAND_MEDIA: join(home, 'spool') }), { ok: true });
+  t.match(await checked('installation', { LONGHAND_MEDIA: join(home, 'other') }), {
+    ok: false,
+    found: /is not the spool of this installation/,
+  });
+});

@@ -57,8 +57,9 @@ export const signIn = route({
     refuseForeign(context.request, context);
     const { request, signIns } = context;
     const proof = await context.body();
-    const { key, link, invitation, workspace_id } = proof;
-    const subjects = [request.address, `proof ${hashOf(key ?? link ?? invitation ?? workspace_id ?? '').toString('base64')}`];
+    const { key, invitation } = proof;
+    signIns.check(request.address);
+    const subjects = [request.address, await identityOf(context, proof)];
     for (const subject of subjects) signIns.check(subject);
     const member = await proven(context, proof);
     if (member) return welcome(context, member);
@@ -66,6 +67,13 @@ export const signIn = route({
     throw new ApiError('unauthorized', { message: key ? KEY_REFUSED : invitation ? INVITATION_REFUSED : LINK_REFUSED });
   },
 });
+
+/** Failures with the same result count together. Never a workspace: a stranger's failures would keep its members out. */
+async function identityOf(context: Context, { key, link, invitation, workspace_id }: z.output<typeof SignIn>): Promise<string> {
+  const secret = key ?? link ?? invitation;
+  const person = secret === undefined && workspace_id !== undefined ? await personOf(context) : null;
+  return `proof ${hashOf(person ? `${person.issuer} ${person.subject}` : (secret ?? '')).toString('base64')}`;
+}
 
 const KEY_REFUSED = 'This key is not valid: it is mistyped, expired or revoked';
 const LINK_REFUSED = 'This link was already used or has expired: ask for a new one';

@@ -214,6 +214,30 @@ t.test('a response is accepted only in the browser that started the sign-in, wit
   t.match(messageOf(again), /The sign-in failed/, 'a used code');
 });
 
+t.test('a stranger who tries to enter a workspace keeps none of its members out', async (t) => {
+  const settings = { OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: CLIENT.id, OIDC_CLIENT_SECRET: CLIENT.secret };
+  const here = await testApi(t, { ...settings, LONGHAND_TRUST_PROXY: '127.0.0.1' });
+  const [target, other] = [await here.world.workspace({ name: 'Target' }), await here.world.workspace({ name: 'Other' })];
+  for (const place of [target, other]) await here.world.member(place, { email: 'hal@example.com' });
+  for (const place of [other, await here.world.workspace()]) await here.world.member(place, { email: 'ida@example.com' });
+  const arrive = async (email: string, from: string) => {
+    provider.person = { email, email_verified: true };
+    const first = await here.call('', 'GET', '/v1/app/oidc/start');
+    const url = new URL((await fetch(first.headers.location!, { redirect: 'manual' })).headers.get('location')!);
+    const cookie = cookieOf(
+      await here.call('', 'GET', url.pathname + url.search, { headers: { cookie: cookieOf(first, 'longhand_oidc')! } }),
+    )!;
+    return async () =>
+      (await here.call('', 'POST', '/v1/app/session', { body: { workspace_id: target }, headers: { cookie, 'x-forwarded-for': from } }))
+        .status;
+  };
+  const stranger = await arrive('ida@example.com', '192.0.2.1');
+  let status = await stranger();
+  for (let tries = 1; tries < 100 && status === 401; tries++) status = await stranger();
+  t.equal(status, 429, 'the stranger has to wait');
+  t.equal(await (await arrive('hal@example.com', '192.0.2.2'))(), 201);
+});
+
 t.test('a person or address with too many failed sign-ins has to wait', async (t) => {
   const tryUntilLimited = async (person: Person) => {
     for (let tries = 0; ; tries++) {

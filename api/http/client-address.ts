@@ -4,11 +4,12 @@ import { BlockList, isIP } from 'node:net';
 export function trusted(setting: string | undefined): BlockList {
   const list = new BlockList();
   for (const entry of setting?.split(/[\s,]+/).filter(Boolean) ?? []) {
-    const [address, bits] = entry.split('/');
-    const family = isIP(address!) === 6 ? 'ipv6' : 'ipv4';
-    if (!isIP(address!)) throw new Error(`Cannot trust the proxy ${entry} of LONGHAND_TRUST_PROXY: it is not an IP address or network`);
-    if (bits === undefined) list.addAddress(address!, family);
-    else list.addSubnet(address!, Number(bits), family);
+    const [, address = '', bits] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
+    const [family, most] = isIP(address) === 6 ? (['ipv6', 128] as const) : (['ipv4', 32] as const);
+    if (!isIP(address) || Number(bits ?? 0) > most)
+      throw new Error(`Cannot trust the proxy ${entry} of LONGHAND_TRUST_PROXY: it is not an IP address or network`);
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
   }
   return list;
 }

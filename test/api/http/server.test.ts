@@ -1,6 +1,7 @@
 import net from 'node:net';
 import t from 'tap';
 import { z } from 'zod';
+import { trusted } from '../../../api/http/client-address.ts';
 import { json, type Route, route } from '../../../api/http/route.ts';
 import { connectRaw, head } from '../../support/raw.ts';
 import { PLAIN, serveRoutes } from '../../support/serving.ts';
@@ -112,6 +113,14 @@ function isDual(): Promise<boolean> {
       });
   });
 }
+
+t.test('trusted() rejects what is not an address or a network, instead of trusting everybody', async (t) => {
+  for (const wrong of ['10.0.0.0/', '10.0.0.0/33', '::/129', '10.0.0.0/8/8', '10.0.0.0/+8', 'proxy', '/8'])
+    t.throws(() => trusted(`127.0.0.1, ${wrong}`), {
+      message: `Cannot trust the proxy ${wrong} of LONGHAND_TRUST_PROXY: it is not an IP address or network`,
+    });
+  t.ok(trusted('fd00::/8, 10.0.0.0/8').check('fd12::1', 'ipv6'));
+});
 
 t.test('serve() accepts X-Forwarded-For only from trusted proxies', async (t) => {
   const trusting = await serveRoutes(t, ROUTES, { LONGHAND_TRUST_PROXY: '127.0.0.1, 10.0.0.0/8' });

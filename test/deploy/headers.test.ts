@@ -49,8 +49,8 @@ const upload = (more: Record<string, string>) =>
   });
 
 for (const name of ['nginx', 'haproxy'] as const) {
+  const port = await front(name);
   t.test(`${name}: values that would be truncated are rejected; other values and unusual names pass`, async (t) => {
-    const port = await front(name);
     const send = async (more: Record<string, string>) => {
       const connection = await connectRaw(`http://127.0.0.1:${port}`);
       connection.write(Buffer.concat([Buffer.from(upload(more)), Buffer.alloc(2048)]));
@@ -78,5 +78,11 @@ for (const name of ['nginx', 'haproxy'] as const) {
       { status: 422, json: { code: 'external_id_too_long' } },
       'headers of the contract pass unchanged',
     );
+  });
+
+  t.test(`${name}: the console can be signed in to without LONGHAND_PUBLIC_URL, on any port`, async (t) => {
+    const origin = `http://127.0.0.1:${port}`;
+    const headers = { 'content-type': 'application/json', origin };
+    t.match(await fetch(`${origin}/v1/app/session`, { method: 'POST', headers, body: JSON.stringify({ key }) }), { status: 201 });
   });
 }

@@ -93,6 +93,11 @@ t.test('longhand works through a symbolic link and from any folder, and doctor r
   );
 });
 
+t.test('longhand works from the checkout with CDPATH, which makes `cd` print and search', async (t) => {
+  const { code, stdout, stderr } = await finish('scripts/longhand', ['--version'], { CDPATH: `.:${folder}` });
+  t.match([code, stdout, stderr], [0, /^\d+\.\d+/, '']);
+});
+
 t.test('models verify reads every byte of the shipped models', async (t) => {
   const { code, stdout } = await longhand(['models', 'verify', '--json'], { LONGHAND_HOME: path.join(folder, 'another') });
   t.equal(code, 0);

@@ -7,8 +7,6 @@ export async function sendNotices({ db, settings, log }: Pick<Services, 'db' | '
   for (const { workspaceName, minutes, owners } of await notifyLowBalances(db)) {
     const text = `The workspace "${workspaceName}" has ${Math.max(0, minutes)} minutes left. Recordings that need more are held until the operator adds minutes.\n`;
     for (const to of owners)
-      await send(settings, { to, subject: `Few minutes left: ${workspaceName}`, text }).catch((error: unknown) =>
-        log.warn({ error }, 'cannot send a notice by e-mail'),
-      );
+      await send(settings, log, { to, subject: `Few minutes left: ${workspaceName}`, text }, 'cannot send a notice by e-mail');
   }
 }

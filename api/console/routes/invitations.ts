@@ -47,8 +47,5 @@ ${url}
 
 If you did not expect this, ignore it: you become a member only if you accept.
 `;
-  return send(settings, { to, subject: `Invitation to ${workspace}`, text }).catch((error: unknown) => {
-    log.warn({ error }, 'cannot send an invitation by e-mail');
-    return false;
-  });
+  return send(settings, log, { to, subject: `Invitation to ${workspace}`, text }, 'cannot send an invitation by e-mail');
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 import t from 'tap';
+import { send } from '../../../api/console/mail.ts';
 import { testApi } from '../../support/client.ts';
 import { visit } from '../../support/console.ts';
 
@@ -12,6 +13,8 @@ async function startMail(): Promise<{ url: string; letters: string[] }> {
     let [letter, reading] = ['', false];
     socket.setEncoding('utf8').write('220 mail.test ESMTP\r\n');
     socket.on('data', (text: string) => {
+      const unknown = /^RCPT TO:(<unknown.*>)/i.exec(text);
+      if (unknown) return void socket.write(`550 5.1.1 ${unknown[1]} is no user here\r\n`);
       if (reading) letter += text;
       if (reading && letter.endsWith('\r\n.\r\n')) {
         letters.push(letter.replace(/=\r\n/g, '').replace(/=3D/g, '='));
@@ -104,6 +107,14 @@ t.test('invitations are for owners, in their own workspace', async (t) => {
   }
   t.equal((await foreign.ask('DELETE', `/invitations/${id}`)).status, 404);
   t.strictSame((await foreign.ask('GET', '/invitations')).json.items, []);
+});
+
+t.test('send() logs why the mail server rejects a message, but not to whom it was addressed', async (t) => {
+  const lines: unknown[] = [];
+  const log = { warn: (fields: object, message: string) => void lines.push({ ...fields, message }) };
+  const letter = { to: 'unknown.person@example.com', subject: 'Hello', text: 'Hello' };
+  t.equal(await send({ SMTP_URL: mail.url, MAIL_FROM: 'a@example.com' }, log, letter, 'cannot send it'), false);
+  t.strictSame(lines, [{ code: 'EENVELOPE', status: 550, message: 'cannot send it' }]);
 });
 
 t.test('invitations return their link even if no mail server is configured or it is unreachable', async (t) => {

@@ -1,9 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Account, adopt, confined, serverAccount } from './account.ts';
 import { openDb } from './orm.ts';
 
 export interface Embedded {
@@ -13,11 +14,6 @@ export interface Embedded {
   process: ChildProcess;
   /** Stops the server after rolling back open transactions. */
   stop(): Promise<void>;
-}
-
-interface Account {
-  uid: number;
-  gid: number;
 }
 
 const READY_MS = 60_000; // allows for crash recovery of a large database
@@ -47,6 +43,7 @@ export async function startEmbedded(
   const secrets = { owner: password, superuser: readPassword(folder, SUPERUSER) };
   if (fresh) create(folder, data, secrets, account, { initdb, postgres });
   await endOrphan(data);
+  if (account) adopt(folder, data, account);
   const port = await freePort();
   const flags = [
     '-D',
@@ -104,46 +101,6 @@ function readPassword(folder: string, name: string): string {
   const file = path.join(folder, name);
   if (!existsSync(file)) writeFileSync(file, randomBytes(24).toString('base64url'), { mode: 0o600, flag: 'wx' });
   return readFileSync(file, 'utf8').trim();
-}
-
-/** PostgreSQL refuses to run as root, so the system account `postgres` runs it then. Null: run it under the caller's own account. */
-function serverAccount(): Account | null {
-  if (process.getuid?.() !== 0) return null;
-  const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
-  try {
-    return { uid: id('-u'), gid: id('-g') };
-  } catch {
-    try {
-      execFileSync('useradd', ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', 'postgres'], {
-        stdio: 'pipe',
-      });
-      return { uid: id('-u'), gid: id('-g') };
-    } catch (error) {
-      throw new Error(
-        'Cannot start the embedded PostgreSQL as root: creating the account `postgres` failed. Run as an ordinary user, or set DATABASE_URL.',
-        {
-          cause: error,
-        },
-      );
-    }
-  }
-}
-
-/**
- * Wraps the command to run as `account`. If that account cannot traverse a parent folder, such as /root, it keeps the one capability for
- * that.
- */
-function confined(account: Account | null, needs: string[], file: string, args: string[]): [string, string[], Partial<Account>] {
-  if (!account) return [file, args, {}];
-  if (needs.every((target) => reachable(path.dirname(target), account))) return [file, args, account];
-  const capabilities = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override', '--securebits=+no_setuid_fixup']; // access(2) honours it too
-  return ['setpriv', [`--reuid=${account.uid}`, `--regid=${account.gid}`, '--clear-groups', ...capabilities, file, ...args], {}];
-}
-
-function reachable(folder: string, { uid, gid }: Account): boolean {
-  const { mode, uid: owner, gid: group } = statSync(folder);
-  const bit = owner === uid ? 0o100 : group === gid ? 0o010 : 0o001;
-  return (mode & bit) !== 0 && (folder === path.dirname(folder) || reachable(path.dirname(folder), { uid, gid }));
 }
 
 /** Creates the cluster under a temporary name, so that an interrupted attempt is not mistaken for one. */

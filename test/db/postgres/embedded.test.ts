@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
@@ -70,6 +71,18 @@ t.test('startEmbedded() stops a server that outlived its program, and keeps its 
     await again.stop();
   }
 });
+
+if (process.getuid?.() === 0)
+  t.test('startEmbedded() takes over the data of a backup from a machine where its account had another id', async (t) => {
+    execFileSync('chown', ['-R', '23456:23456', path.join(folder, 'data')]);
+    const server = await startEmbedded(folder);
+    t.strictSame(await ask(server, 'select x from kept'), [{ x: 1 }]);
+    await server.stop();
+    chownSync(folder, 23456, 23456);
+    execFileSync('chown', ['-R', '23456:23456', path.join(folder, 'data')]);
+    await t.rejects(startEmbedded(folder), /wrong ownership/, 'the folder of another account stays as it is');
+    t.equal(statSync(path.join(folder, 'data')).uid, 23456);
+  });
 
 t.test('startEmbedded() reports why it cannot start', async (t) => {
   const broken = path.join(root, 'broken');

@@ -99,7 +99,10 @@ async function binaries(): Promise<{ initdb: string; postgres: string }> {
 /** Reads an account's password; creates it on first use. */
 function readPassword(folder: string, name: string): string {
   const file = path.join(folder, name);
-  if (!existsSync(file)) writeFileSync(file, randomBytes(24).toString('base64url'), { mode: 0o600, flag: 'wx' });
+  if (!existsSync(file)) {
+    writeFileSync(`${file}.new`, randomBytes(24).toString('base64url'), { mode: 0o600, flush: true });
+    renameSync(`${file}.new`, file); // on a full disk an empty file would remain
+  }
   return readFileSync(file, 'utf8').trim();
 }
 

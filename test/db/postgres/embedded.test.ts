@@ -5,6 +5,7 @@ import path from 'node:path';
 import t from 'tap';
 import { type Embedded, startEmbedded } from '../../../db/postgres/embedded.ts';
 import { openDb } from '../../../db/postgres/orm.ts';
+import { noDisks, smallDisk } from '../../support/disk.ts';
 
 const root = mkdtempSync(path.join(tmpdir(), 'longhand-embedded-')); // mode 0700, like /root: not accessible to the account of PostgreSQL
 const folder = path.join(root, 'postgres');
@@ -83,6 +84,17 @@ if (process.getuid?.() === 0)
     await t.rejects(startEmbedded(folder), /wrong ownership/, 'the folder of another account stays as it is');
     t.equal(statSync(path.join(folder, 'data')).uid, 23456);
   });
+
+t.test('startEmbedded() starts after a first attempt on a full disk', { skip: noDisks() ?? false }, async (t) => {
+  const disk = smallDisk(t, 100_000_000);
+  disk.fill(0);
+  const there = path.join(disk.path, 'postgres');
+  await t.rejects(startEmbedded(there), { code: 'ENOSPC' });
+  disk.empty();
+  const server = await startEmbedded(there);
+  t.strictSame(await ask(server, 'select 1 as one'), [{ one: 1 }]);
+  await server.stop();
+});
 
 t.test('startEmbedded() reports why it cannot start', async (t) => {
   const broken = path.join(root, 'broken');

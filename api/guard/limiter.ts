@@ -137,6 +137,7 @@ export const FAILED_SIGN_INS: Bucket = { burst: 30, perSecond: 0.5 };
 /** Per address: first connections of assistants. */
 export const REGISTRATIONS: Bucket = { burst: 60, perSecond: 1 / 30 };
 const SPARED_MS = 600_000;
+const FULL = 2; // bursts: of requests that all arrived before the first was counted, no more delay the next one
 
 /** `now` in milliseconds, monotonic. */
 export function openThrottle(bucket: Bucket, now: () => number = () => performance.now()): Throttle {
@@ -155,7 +156,7 @@ export function openThrottle(bucket: Bucket, now: () => number = () => performan
     },
     count(address) {
       const subject = networkOf(address);
-      const count = level(subject) + 1;
+      const count = Math.min(level(subject) + 1, bucket.burst * FULL);
       bad.set(subject, { count, at: now() });
     },
     spare(secret) {

@@ -38,6 +38,15 @@ t.test('failed sign-ins are refused by address, with an explanation, while open 
   t.equal((await inside.ask('GET', '/session')).status, 200);
 });
 
+t.test('many failed sign-ins at the same moment keep an address out for a minute, not for hours', async (t) => {
+  const here = await testApi(t);
+  const attempt = (n: number) => here.call('', 'POST', '/v1/app/session', { body: { link: `${n}` } });
+  await Promise.all(Array.from({ length: 400 }, (_, n) => attempt(n)));
+  const refused = await attempt(400);
+  t.equal(refused.status, 429);
+  t.ok(Number(refused.headers['retry-after']) <= 62, `${refused.headers['retry-after']} s`);
+});
+
 t.test('the same credential tried from many addresses is refused as well', async (t) => {
   const here = await testApi(t, { LONGHAND_TRUST_PROXY: '127.0.0.1' });
   const from = (n: number, body: unknown) =>

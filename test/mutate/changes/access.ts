@@ -8,6 +8,7 @@ const PREDICATES = ['test/db/tenants/predicates.test.ts'];
 
 /** Access control: assistants, keys, workspaces. */
 export const ACCESS: Change[] = [
+  ['api/console/routes/account.ts', 'hashOf(person ?', 'hashOf(workspace_id ? workspace_id : person ?', ['test/api/console/oidc.test.ts']],
   ['db/access/tokens.ts', 'if (scopes?.some((scope) => !allowed.includes(scope))) return null;', '', OAUTH],
   ['db/access/tokens.ts', 'if (found) await revokeFamily(tx, found.family);', '', OAUTH],
   ['db/access/tokens.ts', "kind: 'refresh', clientId, expiresAt", "kind: 'refresh', expiresAt", OAUTH],

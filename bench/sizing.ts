@@ -1,3 +1,4 @@
+import { quantile } from './align.ts';
 import { seeded } from './random.ts';
 
 export interface Load {
@@ -29,23 +30,27 @@ export interface Sizing {
 }
 
 const PATIENCE_S = 300; // maximum p95 of the time to completion in the busy hour, seconds
+const SLOWER = 1.25; // the same for recordings that take longer by themselves: multiple of the p95 of their processing time
 const DAYS = 5; // simulated days; the first fills the queue and is not counted
 
-/** The smallest number of hosts that keeps the wait short, found by simulation. */
+/** The smallest number of hosts that keeps the wait short, found by simulation. More hosts do not make one recording faster. */
 export function size(load: Load, host: Host): Sizing {
   const least = Math.max(1, Math.ceil((load.hoursPerDay * load.busyHour * host.minutesPerHour) / 60));
   for (let hosts = Math.max(1, Math.floor(least * 0.7)); ; hosts++) {
-    const found = simulate(load, host, hosts);
-    if (found.wait.p95 <= PATIENCE_S || hosts > least * 4 + 4) return found;
+    const { alone, ...found } = simulate(load, host, hosts);
+    if (found.wait.p95 <= PATIENCE_S || (found.wait.p95 <= SLOWER * alone && found.busy <= 1)) return found;
   }
 }
 
-/** First come, first served, over several days of Poisson arrivals with log-normal lengths; each host processes one recording at a time. */
-function simulate(load: Load, host: Host, hosts: number, seed = 1): Sizing {
+/**
+ * First come, first served, over several days of Poisson arrivals with log-normal lengths; each host processes one recording at a time.
+ * `alone`: p95 of the processing time of the same recordings, seconds.
+ */
+function simulate(load: Load, host: Host, hosts: number, seed = 1): Sizing & { alone: number } {
   const random = seeded(seed);
   const free = new Array<number>(hosts).fill(0);
   const waits: number[] = [];
-  let used = 0;
+  const works: number[] = [];
   const sigma = 0.9; // spread of call lengths: many short, few long
   for (let hour = 0; hour < DAYS * 24; hour++) {
     const share = profile(hour % 24, load.busyHour);
@@ -61,18 +66,18 @@ function simulate(load: Load, host: Host, hosts: number, seed = 1): Sizing {
       free[next] = begin + work;
       if (hour >= 24 && hour % 24 === BUSIEST) {
         waits.push(free[next]! - arrival);
-        used += work;
+        works.push(work);
       }
     }
   }
-  waits.sort((a, b) => a - b);
-  const at = (p: number) => waits[Math.min(waits.length - 1, Math.floor(p * waits.length))] ?? 0;
+  for (const seconds of [waits, works]) seconds.sort((a, b) => a - b);
   return {
     hosts,
     cores: hosts * host.cores,
     gib: hosts * host.gib,
-    wait: { p50: at(0.5), p95: at(0.95) },
-    busy: used / (hosts * 3600 * (DAYS - 1)),
+    wait: { p50: quantile(waits, 0.5), p95: quantile(waits, 0.95) },
+    busy: works.reduce((sum, work) => sum + work, 0) / (hosts * 3600 * (DAYS - 1)),
+    alone: quantile(works, 0.95),
   };
 }
 

@@ -21,3 +21,10 @@ t.test('size() returns as many hosts as the busy hour needs, and no more', async
 t.test('size() is deterministic', async (t) => {
   t.strictSame(size(load, host), size(load, host));
 });
+
+t.test('size() adds no hosts for recordings that take longer than the wanted time by themselves', async (t) => {
+  const found = size({ ...load, meanMinutes: 60 }, { ...host, minutesPerHour: 2.8 });
+  t.ok(found.hosts <= 5 && found.busy > 0.25, JSON.stringify(found)); // 30 h of audio take 84 minutes; the longest 5 % of the recordings over 5 minutes each
+  const slow = size({ ...load, meanMinutes: 120 }, { ...host, minutesPerHour: 20 });
+  t.ok(slow.hosts <= 20, JSON.stringify(slow)); // 600 minutes
+});

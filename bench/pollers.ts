@@ -35,7 +35,7 @@ export async function poll(
     ),
   );
   const start = performance.now();
-  const total = rate * seconds;
+  const total = Math.ceil(rate * seconds);
   let sent = 0;
   await new Promise<void>((resolve) => {
     const timer = setInterval(() => {

@@ -2,6 +2,7 @@
  * Normalises text for error rates: spellings of the same words become equal. Follows the rules of OpenAI's Whisper (Radford et al. 2022,
  * appendix C).
  */
+import { WITHOUT_SPACES } from '../engine/asr/whisper/words.ts';
 
 const CONTRACTIONS: [RegExp, string][] = [
   [/\bwon't\b/g, 'will not'],
@@ -43,6 +44,7 @@ const UNITS =
     ' ',
   );
 const TENS = '_ _ twenty thirty forty fifty sixty seventy eighty ninety'.split(' ');
+const COUNTED = new Set([...UNITS.slice(1), ...TENS.slice(2)]);
 const ORDINALS: Record<string, string> = {
   first: '1st',
   second: '2nd',
@@ -56,37 +58,35 @@ const ORDINALS: Record<string, string> = {
   tenth: '10th',
 };
 
-/** Converts number words to digits: `twenty five` -> `25`, `eighteen thirteen` -> `1813`, `one hundred and two` -> `102`. */
+/** Converts number words to digits: `twenty five` -> `25`, `eighteen thirteen` -> `1813`, `two thousand five hundred and two` -> `2502`. */
 function numbers(words: string[]): string[] {
   const out: string[] = [];
   for (let i = 0; i < words.length; ) {
-    let total = -1;
-    let group = 0;
-    let j = i;
-    for (; j < words.length; j++) {
-      const word = words[j]!;
-      const unit = UNITS.indexOf(word);
-      const ten = TENS.indexOf(word);
-      if (unit >= 0) {
-        if (total >= 0 && group % 10 !== 0 && unit < 10) break; // "one two three" is three numbers
-        if (total >= 0 && group > 0 && group < 100 && unit >= 10)
-          group = group * 100 + unit; // years
-        else group += unit;
-      } else if (ten > 1) {
-        if (total >= 10 && group < 100 && group % 100 !== 0) group = group * 100 + ten * 10;
-        else if (total >= 0 && group % 100 !== 0) break;
-        else group += ten * 10;
-      } else if (word === 'hundred' && total >= 0) group = Math.max(1, group) * 100;
-      else if (word === 'thousand' && total >= 0) group = Math.max(1, group) * 1000;
-      else if (word === 'and' && total >= 0 && group % 100 === 0 && UNITS.concat(TENS).includes(words[j + 1] ?? '')) continue;
-      else break;
-      total = group;
-    }
-    if (total < 0) out.push(ORDINALS[words[i]!] ?? words[i]!);
-    else out.push(String(total));
-    i = Math.max(j, i + 1);
+    const { value, length } = numberAt(words, i);
+    out.push(length ? String(value) : (ORDINALS[words[i]!] ?? words[i]!));
+    i += Math.max(1, length);
   }
   return out;
+}
+
+/** The number that the words from `first` on spell, and how many of them. */
+function numberAt(words: readonly string[], first: number): { value: number; length: number } {
+  let [thousands, group] = [0, 0];
+  let length = 0;
+  for (let word = words[first]; word !== undefined; word = words[first + ++length]) {
+    const [unit, ten] = [UNITS.indexOf(word), TENS.indexOf(word)];
+    const pair = !thousands && group < 100; // of two numbers that spell a year
+    if (length && (unit === 0 || thousands + group === 0)) break; // zero stands alone
+    if (unit >= 10 && pair && group > 0) group = group * 100 + unit;
+    else if (ten > 1 && pair && group >= 10) group = group * 100 + ten * 10;
+    else if ((unit >= 10 || ten > 1) && group % 100 === 0) group += Math.max(unit, ten * 10);
+    else if (unit >= 0 && unit < 10 && group % 10 === 0 && group % 100 !== 10)
+      group += unit; // "one two three" is three numbers
+    else if (word === 'hundred' && group > 0 && group < 100) group *= 100;
+    else if (word === 'thousand' && !thousands && group > 0 && group < 1000) [thousands, group] = [group * 1000, 0];
+    else if (!(word === 'and' && length && group % 100 === 0 && COUNTED.has(words[first + length + 1] ?? ''))) break;
+  }
+  return { value: thousands + group, length };
 }
 
 /** Words of English text, approximating Whisper's normaliser. */
@@ -109,15 +109,18 @@ export function englishWords(text: string): string[] {
   );
 }
 
-/** Units of an error rate: words, or characters in languages without word separators. */
+/** Units of an error rate: words, or characters in languages without word separators, and in Korean, whose spaces vary. */
 export function unitsOf(text: string, language: string): string[] {
   if (language === 'en') return englishWords(text);
+  const [code] = language.split(/[-_]/) as [string];
   const plain = text
-    .toLowerCase()
+    .toLocaleLowerCase(DOTLESS.has(code) ? 'tr' : 'en')
     .normalize('NFKC')
     .replace(/[^\p{L}\p{N}\p{M}\s]/gu, ' ');
-  return /^(zh|ja|yue|th|ko)/.test(language) ? [...plain.replace(/\s+/g, '')] : plain.split(/\s+/).filter(Boolean);
+  return code === 'ko' || WITHOUT_SPACES.has(code) ? [...plain.replace(/\s+/g, '')] : plain.split(/\s+/).filter(Boolean);
 }
+
+const DOTLESS = new Set(['tr', 'az']); // languages in which the small letter of I is ı, and that of İ is i
 
 export interface Errors {
   reference: number;

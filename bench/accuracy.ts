@@ -36,7 +36,7 @@ const PARTS = {
   people: async (pool, folder, { data }) => ({ people: await peopleFound(pool, folder, data) }),
   interjections: interjectionRates,
   turns: async (pool, _, options) => ({ realTurns: await realTurns(pool, options) }),
-  noise: async (pool, folder) => ({ invented: await inventedWords(pool, folder) }),
+  noise: async (pool, folder, { accurate }) => ({ invented: await inventedWords(pool, folder, accurate) }),
   quiet: quietRates,
 } satisfies Record<string, Measure>;
 
@@ -93,21 +93,21 @@ async function conversationRates(pool: Pool, folder: string, options: AccuracyOp
 
 const CALL = 60; // seconds
 
-async function callRates(pool: Pool, folder: string, { seed, data, split }: AccuracyOptions): Promise<Measures['calls']> {
+async function callRates(pool: Pool, folder: string, { seed, accurate, data, split }: AccuracyOptions): Promise<Measures['calls']> {
   const made = await call(seed, CALL, data, split);
   const out: Measures['calls'] = [];
   for (const line of Object.keys(LINES)) {
-    const { segments } = await transcript(await record(made, line, folder), pool, { language: 'en' });
+    const { segments } = await transcript(await record(made, line, folder), pool, { language: 'en', accurate });
     const { errors, twice, parties } = partyErrors(made.said, segments);
     out.push({ line, wrong: errorRate(errors), twice, parties });
   }
   return out;
 }
 
-async function interjectionRates(pool: Pool, folder: string, { data, split, log }: AccuracyOptions): Promise<Accuracy> {
-  const interjections = await interjectionsKept(pool, folder, data, split);
+async function interjectionRates(pool: Pool, folder: string, options: AccuracyOptions): Promise<Accuracy> {
+  const interjections = await interjectionsKept(pool, folder, options);
   if (interjections) return { interjections };
-  log(`skipped: ${data} has no short.tsv with interjections, unlike bench/data`);
+  options.log(`skipped: ${options.data} has no short.tsv with interjections, unlike bench/data`);
   return {};
 }
 
@@ -121,12 +121,12 @@ async function realTurns(pool: Pool, { data, split }: AccuracyOptions): Promise<
   return out;
 }
 
-async function inventedWords(pool: Pool, folder: string): Promise<Record<string, number>> {
+async function inventedWords(pool: Pool, folder: string, accurate: boolean): Promise<Record<string, number>> {
   const out: Record<string, number> = {};
   for (const [name, make] of Object.entries({ ...NOISES, ...VOICELIKE })) {
     const path = join(folder, 'noise.wav');
     await writeWav(path, make(60, seeded(3)));
-    const found = await transcript(path, pool, { diarize: false });
+    const found = await transcript(path, pool, { diarize: false, accurate });
     out[name] = found.segments.reduce((sum, segment) => sum + segment.words.length, 0);
   }
   return out;

@@ -67,29 +67,25 @@ export async function bench(pool: Pool, options: BenchOptions): Promise<Benched>
     model: options.model,
     device: pool.device,
     threads: pool.threads,
+    ...(options.accurate && { accurate: true }),
     at: new Date().toISOString(),
   };
   try {
-    const { log } = options;
     if (options.speed) {
-      report.speed = await measureSpeed(pool, { minutes: options.minutes, files: options.files, folder, log });
+      report.speed = await measureSpeed(pool, { ...options, folder });
       report.minutes_per_hour = report.speed.minutesPerHour;
       report.rtfx = report.speed.rtfx;
       report.peak_rss_mb = report.speed.peakMegabytes;
     }
     if (options.coverage)
-      report.coverage = await measureCoverage(pool, { languages: options.coverage === true ? undefined : options.coverage, log });
+      report.coverage = await measureCoverage(pool, { ...options, languages: options.coverage === true ? undefined : options.coverage });
     if (options.profile) report.profile = await measureProfile(options.profile);
     if (options.accuracy) {
       report.accuracy = await measureAccuracy(pool, {
+        ...options,
         minutes: Math.min(20, options.minutes),
         conversations: 10,
-        accurate: options.accurate,
-        data: options.data,
-        split: options.split,
-        seed: options.seed,
         parts: options.accuracy === true ? undefined : options.accuracy,
-        log,
       });
       report.set = options.split;
       report.seed = options.seed;
@@ -98,7 +94,7 @@ export async function bench(pool: Pool, options: BenchOptions): Promise<Benched>
     }
     if (peers.length) report.peers = await measurePeers(pool, peers, folder, options);
     if (options.models?.length) {
-      const [reference, ...others] = modelPrograms(options.models, { threads: pool.threads, device: pool.device });
+      const [reference, ...others] = modelPrograms(options.models, { threads: pool.threads, device: pool.device }, options.accurate);
       report.models = await comparePrograms(reference!, others, folder, options);
     }
     if (options.load && report.speed) {

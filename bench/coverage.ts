@@ -54,7 +54,7 @@ export function readings(languages?: readonly string[]): Reading[] {
  */
 export async function measureCoverage(
   pool: Pool,
-  { languages, log }: { languages?: readonly string[]; log: (line: string) => void },
+  { languages, accurate, log }: { languages?: readonly string[]; accurate: boolean; log: (line: string) => void },
 ): Promise<LanguageCoverage[]> {
   const folder = await mkdtemp(join(tmpdir(), 'longhand-coverage-'));
   const found: LanguageCoverage[] = [];
@@ -63,7 +63,7 @@ export async function measureCoverage(
       log(reading.language);
       const path = await spoken(reading, folder);
       const speech = await detectedSpeech(path, pool);
-      const { result, seconds } = await timed(() => transcript(path, pool, { diarize: false }));
+      const { result, seconds } = await timed(() => transcript(path, pool, { diarize: false, accurate }));
       const words = result.segments.flatMap(({ words }) => words);
       const time = minutesPerHour(seconds, result.durationSeconds);
       found.push({ language: reading.language, detected: result.language, ...coverageOf(words, speech), minutesPerHour: time });

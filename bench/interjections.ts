@@ -51,8 +51,7 @@ const INSIDE = 0.8; // seconds from the ends of a clip without overlaps
 export async function interjectionsKept(
   pool: Pool,
   folder: string,
-  data = DATA,
-  split?: Split,
+  { data = DATA, split, accurate = false }: { data?: string; split?: Split; accurate?: boolean } = {},
 ): Promise<Record<'over' | 'pauses', Kept> | undefined> {
   if (shortWords(data, split).length === 0) return undefined;
   const path = join(folder, 'talk.wav');
@@ -60,7 +59,7 @@ export async function interjectionsKept(
   for (const seed of SEEDS) {
     const talk = await talkWithInterjections(seed, SECONDS, data, split);
     await writeWav(path, talk.samples);
-    const { segments } = await transcript(path, pool, { language: 'en' });
+    const { segments } = await transcript(path, pool, { language: 'en', accurate });
     const found = kept(talk, (await diarization(path, pool)).result, segments);
     for (const where of ['over', 'pauses'] as const)
       for (const key of ['count', 'turns', 'heard', 'right'] as const) all[where][key] += found[where][key];

@@ -13,14 +13,14 @@ export interface InstalledModel {
  * Installed models as programs to compare. Each run opens an engine's threads with one model, which is not part of its time, and measures the
  * memory of that run alone.
  */
-export function modelPrograms(installed: readonly InstalledModel[], options: Omit<PoolOptions, 'models'>): Peer[] {
+export function modelPrograms(installed: readonly InstalledModel[], options: Omit<PoolOptions, 'models'>, accurate = false): Peer[] {
   return installed.map(({ name, models }) => ({
     name,
     async run(file, language) {
       resetPeakMemory();
       const pool = await openPool({ ...options, models });
       try {
-        return await longhand(pool, name).run(file, language);
+        return await longhand(pool, name, accurate).run(file, language);
       } finally {
         await pool.close();
       }

@@ -11,6 +11,8 @@ export interface Report extends Provenance {
   model: string;
   device: string;
   threads: number;
+  /** By beam search; absent: greedily. The rows of `peers` say it themselves. */
+  accurate?: true;
   at: string;
   minutes_per_hour?: { recognition: number; diarization: number; total: number };
   rtfx?: number;
@@ -39,7 +41,10 @@ const two = (x: number) => x.toFixed(2);
 
 /** Human-readable tables. */
 export function table(report: Report): string {
-  const lines = [`${report.machine}, ${report.threads} threads, ${report.device}, ${report.model}`, ''];
+  const lines = [
+    `${report.machine}, ${report.threads} threads, ${report.device}, ${report.model}${report.accurate ? ', beam search' : ''}`,
+    '',
+  ];
   const { speed, accuracy, peers, sizing } = report;
   const row = (name: string, value: string) => lines.push(`  ${name.padEnd(48)} ${value}`);
   if (speed) {

@@ -48,11 +48,11 @@ function page(reports: readonly Report[]): string {
 }
 
 function section(report: Report): string {
-  const { at, machine, commit, versions, model, threads, device, set, seed } = report;
+  const { at, machine, commit, versions, model, threads, device, accurate, set, seed } = report;
   const lines = [
     `## ${at.slice(0, 10)}, ${commit ?? 'no commit'}`,
     '',
-    `Longhand ${versions.longhand}, Node ${versions.node}, onnxruntime ${versions.onnxruntime}; ${model} on ${device}, ${threads} threads; ${machine}${set ? `; ${set} set, seed ${seed}` : ''}.`,
+    `Longhand ${versions.longhand}, Node ${versions.node}, onnxruntime ${versions.onnxruntime}; ${model}${accurate ? ', beam search,' : ''} on ${device}, ${threads} threads; ${machine}${set ? `; ${set} set, seed ${seed}` : ''}.`,
   ];
   if (report.note) lines.push('', report.note);
   const rows = [...speedRows(report), ...accuracyRows(report)];

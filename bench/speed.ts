@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { Pool } from '../engine/runtime/pool.ts';
+import type { Transcript } from '../engine/types.ts';
 import { conversation } from './conversations.ts';
-import { diarization, minutesPerHour, peakMemory, timed, transcript } from './measure.ts';
+import { diarization, minutesPerHour, peakMemory, type Timed, timed, transcript } from './measure.ts';
 import { SAMPLE_RATE, writeWav } from './sound.ts';
 
 export interface Speed {
@@ -19,7 +20,7 @@ export interface Speed {
 export interface Parallel {
   files: number;
   minutesPerHour: number;
-  /** Seconds that a one-minute call and a 5-second note take while these files run. */
+  /** Seconds that one-minute calls and 5-second notes take that are submitted while these files run. */
   call: { p50: number; p95: number };
   note: { p50: number; p95: number };
 }
@@ -29,29 +30,32 @@ export interface SpeedOptions {
   minutes: number;
   /** Largest number of concurrent files. */
   files: number;
+  /** By beam search. */
+  accurate: boolean;
   folder: string;
   log: (line: string) => void;
 }
 
-const CALLS = 6; // one-minute calls, and notes, submitted under load, for the percentiles
+const CALLS = 6; // one-minute calls, and notes, submitted under load at most, for the percentiles
 
 /** Times recognition only, diarization only, everything, and several concurrent files. Nothing else should run on the machine. */
-export async function measureSpeed(pool: Pool, { minutes, files, folder, log }: SpeedOptions): Promise<Speed> {
+export async function measureSpeed(pool: Pool, { minutes, files, accurate, folder, log }: SpeedOptions): Promise<Speed> {
+  const run = (path: string, diarize = true) => transcript(path, pool, { accurate, diarize });
   const paths = await makeFiles(minutes, folder);
   log('a short note, cold and warm');
-  const cold = (await timed(() => transcript(paths.note, pool))).seconds;
-  const warm = (await timed(() => transcript(paths.note, pool))).seconds;
+  const cold = (await timed(() => run(paths.note))).seconds;
+  const warm = (await timed(() => run(paths.note))).seconds;
   log(`recognition of ${minutes} minutes`);
-  const recognition = await timed(() => transcript(paths.long, pool, { diarize: false }));
+  const recognition = await timed(() => run(paths.long, false));
   const audio = recognition.result.durationSeconds;
   log('diarization');
   const voices = await diarization(paths.long, pool);
   log('everything');
-  const total = await timed(() => transcript(paths.long, pool));
+  const total = await timed(() => run(paths.long));
   const parallel: Parallel[] = [];
   for (let n = 1; n <= files; n *= 2) {
     log(`${n} at once`);
-    parallel.push(await busy(pool, paths, n, audio));
+    parallel.push(await underLoad(run, paths, n));
   }
   const perHour = minutesPerHour(total.seconds, audio);
   return {
@@ -86,22 +90,30 @@ async function makeFiles(minutes: number, folder: string): Promise<Paths> {
   return paths;
 }
 
-/** `n` concurrent long files, with one-minute calls and notes in between. */
-async function busy(pool: Pool, paths: Paths, n: number, audioSeconds: number): Promise<Parallel> {
-  const calls: number[] = [];
-  const notes: number[] = [];
-  const work = timed(() => Promise.all(Array.from({ length: n }, () => transcript(paths.long, pool))));
-  for (let i = 0; i < CALLS; i++) {
-    notes.push((await timed(() => transcript(paths.note, pool))).seconds);
-    calls.push((await timed(() => transcript(paths.call, pool))).seconds);
-  }
-  const { seconds } = await work;
-  const audio = audioSeconds * n + CALLS * (56 + 5);
+/** `n` concurrent long files, with notes and one-minute calls in between as long as they run, at least one of each. */
+export async function underLoad(run: (path: string) => Promise<Transcript>, paths: Paths, n: number): Promise<Parallel> {
+  const calls: Timed<Transcript>[] = [];
+  const notes: Timed<Transcript>[] = [];
+  const { result: long, seconds } = await timed(async () => {
+    let running = true;
+    const work = Promise.all(Array.from({ length: n }, () => run(paths.long))).finally(() => {
+      running = false;
+    });
+    do {
+      notes.push(await timed(() => run(paths.note)));
+      if (running || !calls.length) calls.push(await timed(() => run(paths.call)));
+    } while (running && calls.length < CALLS);
+    return work;
+  });
+  const audio = [...long, ...[...calls, ...notes].map(({ result }) => result)].reduce(
+    (sum, { durationSeconds }) => sum + durationSeconds,
+    0,
+  );
   return { files: n, minutesPerHour: minutesPerHour(seconds, audio), call: percentiles(calls), note: percentiles(notes) };
 }
 
-function percentiles(seconds: number[]): { p50: number; p95: number } {
-  const sorted = seconds.toSorted((a, b) => a - b);
+function percentiles(runs: readonly Timed<unknown>[]): { p50: number; p95: number } {
+  const sorted = runs.map(({ seconds }) => seconds).sort((a, b) => a - b);
   const at = (p: number) => sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))]!;
   return { p50: at(0.5), p95: at(0.95) };
 }

@@ -62,5 +62,5 @@ t.test('talkWithInterjections() adds interjections of listeners during speech an
 });
 
 t.test('interjectionsKept() returns no figures without interjection clips', async (t) => {
-  t.equal(await interjectionsKept(undefined as never, '', t.testdir({})), undefined);
+  t.equal(await interjectionsKept(undefined as never, '', { data: t.testdir({}) }), undefined);
 });

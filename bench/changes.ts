@@ -6,10 +6,10 @@ import { type Clip, englishClips, foreignClips, type Split } from './clips.ts';
 import { cleanSamples } from './conversations.ts';
 import { textOf, transcript } from './measure.ts';
 import type { Accuracy, AccuracyOptions, ChangeRate } from './measures.ts';
-import { errorRate, unitsOf } from './normalise.ts';
+import { addErrors, type Errors, errorRate, NO_ERRORS, unitsOf } from './normalise.ts';
 import { seeded } from './random.ts';
 import { level, mixInto, scaled, writeWav } from './sound.ts';
-import { rated } from './word-errors.ts';
+import { byRecording, rated } from './word-errors.ts';
 
 const STRETCHES = [5, 15, 40, 120]; // seconds
 const LEAST = 30; // minimum seconds of clips per language
@@ -18,7 +18,7 @@ const LOST = 0.6;
 /** One recording: stretches in several languages, each with its reference transcript. */
 export interface Changing {
   samples: Float32Array;
-  said: { language: string; transcript: string }[];
+  said: { language: string; transcript: string; sentences: string[] }[];
 }
 
 /** Error rates of stretches when the language changes, in both orders of two and three languages. */
@@ -27,11 +27,30 @@ export async function changeRates(pool: Pool, folder: string, options: AccuracyO
   for (const seconds of STRETCHES) {
     const found = [];
     for (const order of orders(usable(options))) found.push(await oneRate(pool, folder, order, seconds, options));
-    const errors = found.flatMap(({ errors }) => errors);
-    const lost = errors.filter((own) => errorRate(own) > LOST).length;
-    changes.push({ ...rated(errors), seconds, stretches: errors.length, lost, gap: Math.max(...found.map(({ gap }) => gap)) });
+    const stretches = found.flatMap(({ stretches }) => stretches);
+    const lost = stretches.filter((own) => errorRate(own) > LOST).length;
+    const rate = rated(sentenceErrors(found)); // of sentences, not of stretches: a sentence is in the stretches of several orders
+    changes.push({ ...rate, seconds, stretches: stretches.length, lost, gap: Math.max(...found.map(({ gap }) => gap)) });
   }
   return { changes };
+}
+
+/** Errors by sentence, summed over all recordings that contain it. */
+export function sentenceErrors(recordings: readonly ReturnType<typeof changeErrors>[]): Errors[] {
+  return byRecording(
+    recordings.flatMap(({ sentences }) => sentences),
+    recordings.flatMap(({ errors }) => errors),
+  );
+}
+
+/** Errors of one recording's text: of its sentences in order, and of its stretches. */
+export function changeErrors(said: Changing['said'], text: string) {
+  const sentences = said.flatMap(({ sentences }, stretch) => sentences.map((transcript) => ({ transcript, stretch })));
+  const runs = sentences.map(({ transcript }) => plainWords(transcript));
+  const heard = plainWords(text);
+  const errors = errorsOfRuns(runs, heard);
+  const stretches = said.map((_, i) => errors.filter((_, k) => sentences[k]!.stretch === i).reduce(addErrors, NO_ERRORS));
+  return { sentences, errors, stretches, gap: longestGap(runs.flat(), heard) };
 }
 
 async function oneRate(pool: Pool, folder: string, order: readonly string[], seconds: number, options: AccuracyOptions) {
@@ -39,12 +58,10 @@ async function oneRate(pool: Pool, folder: string, order: readonly string[], sec
   const path = join(folder, 'changing.wav');
   await writeWav(path, made.samples);
   const text = textOf(await transcript(path, pool, { diarize: false, accurate: options.accurate }));
-  const heard = plainWords(text);
-  const runs = made.said.map(({ transcript }) => plainWords(transcript));
-  const errors = errorsOfRuns(runs, heard);
-  for (const [i, own] of errors.entries())
+  const found = changeErrors(made.said, text);
+  for (const [i, own] of found.stretches.entries())
     if (errorRate(own) > LOST) options.log(`  ${order.join(', ')}, ${seconds} s each: ${made.said[i]!.language} is lost (number ${i + 1})`);
-  return { errors, gap: longestGap(runs.flat(), heard) };
+  return found;
 }
 
 /** Clips of a single speaker with a complete transcript. */
@@ -84,7 +101,7 @@ export async function changing(
       at += clean.length / SAMPLE_RATE + random.between(0.3, 1.2);
       if (at >= end) break;
     }
-    said.push({ language, transcript: texts.join(' ') });
+    said.push({ language, transcript: texts.join(' '), sentences: texts });
   }
   const samples = new Float32Array(Math.ceil(at * SAMPLE_RATE));
   for (const part of parts) mixInto(samples, part.samples, Math.round(part.at * SAMPLE_RATE));

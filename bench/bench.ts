@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Pool } from '../engine/runtime/pool.ts';
 import { measureAccuracy, type Part } from './accuracy.ts';
-import type { Split } from './clips.ts';
+import { checkClips, type Split } from './clips.ts';
 import { comparePrograms, measurePeers } from './comparison.ts';
 import { measureCoverage } from './coverage.ts';
 import { type InstalledModel, modelPrograms } from './models.ts';
@@ -59,6 +59,7 @@ interface Benched {
 /** Benchmarks this machine, and writes the files in `save` and `chart`. Throws before measuring if these cannot be written. */
 export async function bench(pool: Pool, options: BenchOptions): Promise<Benched> {
   for (const file of [options.save, options.chart]) if (file) await checkTarget(file);
+  if (options.data) checkClips(options.data);
   const peers = options.peers.flatMap((name) => openPeer(name, pool.threads));
   const before = options.compare ? await readReport(options.compare) : null;
   const folder = await mkdtemp(join(tmpdir(), 'longhand-bench-'));

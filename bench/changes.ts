@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Pool } from '../engine/runtime/pool.ts';
 import { SAMPLE_RATE } from '../engine/types.ts';
 import { errorsOfRuns, longestGap } from './align.ts';
-import { type Clip, englishClips, foreignClips, type Split } from './clips.ts';
+import { type Clip, englishClips, foreignClips, type Split, someOf } from './clips.ts';
 import { cleanSamples } from './conversations.ts';
 import { textOf, transcript } from './measure.ts';
 import type { Accuracy, AccuracyOptions, ChangeRate } from './measures.ts';
@@ -14,6 +14,7 @@ import { byRecording, rated } from './word-errors.ts';
 const STRETCHES = [5, 15, 40, 120]; // seconds
 const LEAST = 30; // minimum seconds of clips per language
 const LOST = 0.6;
+const WANTED = `pairs of languages with ${LEAST} s of clips each`;
 
 /** One recording: stretches in several languages, each with its reference transcript. */
 export interface Changing {
@@ -26,7 +27,8 @@ export async function changeRates(pool: Pool, folder: string, options: AccuracyO
   const changes: ChangeRate[] = [];
   for (const seconds of STRETCHES) {
     const found = [];
-    for (const order of orders(usable(options))) found.push(await oneRate(pool, folder, order, seconds, options));
+    for (const order of someOf(orders(usable(options)), WANTED, options.data, options.split))
+      found.push(await oneRate(pool, folder, order, seconds, options));
     const stretches = found.flatMap(({ stretches }) => stretches);
     const lost = stretches.filter((own) => errorRate(own) > LOST).length;
     const rate = rated(sentenceErrors(found)); // of sentences, not of stretches: a sentence is in the stretches of several orders
@@ -74,7 +76,8 @@ function orders(list: readonly Clip[]): string[][] {
   for (const clip of list) seconds.set(clip.language, (seconds.get(clip.language) ?? 0) + clip.seconds);
   const languages = [...seconds].flatMap(([language, sum]) => (sum >= LEAST ? [language] : []));
   const pairs = languages.flatMap((first, i) => languages.slice(i + 1).map((second) => [first, second]));
-  return [...pairs, languages.slice(0, 3)].flatMap((order) => [order, order.toReversed()]);
+  const triples = languages.length > 2 ? [languages.slice(0, 3)] : [];
+  return [...pairs, ...triples].flatMap((order) => [order, order.toReversed()]);
 }
 
 /** Words of any of the languages; unlike `englishWords` spellings are not unified. */

@@ -24,9 +24,26 @@ export interface Clip {
   split?: Split;
 }
 
+/** A measurement needs recordings that the folder does not have. */
+export class MissingClips extends Error {}
+
+/** The same list. Throws `MissingClips` if it is empty; `what`: its elements. */
+export function someOf<T>(list: readonly T[], what: string, folder = DATA, split?: Split): readonly T[] {
+  if (list.length) return list;
+  throw new MissingClips(`Cannot measure: ${folder} has no ${what}${split ? ` in the ${split} set` : ''}; see bench/data/README.md`);
+}
+
+/** Throws if a file of the folder is missing. */
+export function checkClips(folder: string): void {
+  const lost = clips(folder).find(({ path }) => !existsSync(path));
+  if (lost) throw new Error(`Cannot use the recordings of ${folder}: MANIFEST.tsv names ${lost.file}, and there is no ${lost.path}`);
+}
+
 /** Every recording of the folder, or of one split, with its reference transcript. Recordings without a split belong to both. */
 export function clips(folder = DATA, split?: Split): Clip[] {
-  const [header, ...lines] = readFileSync(join(folder, 'MANIFEST.tsv'), 'utf8').trim().split('\n');
+  const manifest = join(folder, 'MANIFEST.tsv');
+  if (!existsSync(manifest)) throw new Error(`Cannot use the recordings of ${folder}: there is no ${manifest}; see bench/data/README.md`);
+  const [header, ...lines] = readFileSync(manifest, 'utf8').trim().split(/\r?\n/);
   const columns = header!.split('\t');
   const files = existsSync(join(folder, 'clips')) ? join(folder, 'clips') : folder;
   const all = lines.map((line) => {

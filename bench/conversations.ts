@@ -1,4 +1,4 @@
-import { type Clip, englishClips, type Split, type TrueTurn, voices } from './clips.ts';
+import { type Clip, englishClips, MissingClips, type Split, someOf, type TrueTurn, voices } from './clips.ts';
 import { type Random, seeded } from './random.ts';
 import { level, mixInto, paced, SAMPLE_RATE, samplesOf, scaled, telephone, withoutInfrasound } from './sound.ts';
 import { speechSpans } from './truth.ts';
@@ -65,6 +65,10 @@ export async function conversation(seed: number, options: ConversationOptions): 
     .shuffle(all)
     .sort((a, b) => Number(b[1].length >= 2) - Number(a[1].length >= 2))
     .slice(0, options.speakers);
+  if (cast.length < Math.min(2, options.speakers))
+    throw new MissingClips(
+      `Cannot simulate a conversation of ${options.speakers}: it needs ${Math.min(2, options.speakers)} voices with clips of 2 to 30 s, and there are ${cast.length}`,
+    );
   const decks = new Map(cast.map(([speaker]) => [speaker, [] as Clip[]]));
   const gains = new Map(cast.map(([speaker]) => [speaker, random.between(0.6, 1.4)]));
   const samples = new Float32Array(Math.ceil((options.seconds + 30) * SAMPLE_RATE));
@@ -126,7 +130,8 @@ export async function joined(seconds: number, { seed = 1, data, split }: JoinedO
   const samples = new Float32Array(Math.ceil((seconds + 40) * SAMPLE_RATE));
   const said: TrueWordRun[] = [];
   let at = 0.5;
-  const distinct = englishClips(data, split).filter((clip) => clip.category === '1');
+  const english = englishClips(data, split).filter((clip) => clip.category === '1');
+  const distinct = someOf(english, 'English clips of 1 to 30 s of category 1', data, split);
   while (at < seconds) {
     for (const clip of random.shuffle(distinct)) {
       if (at >= seconds) break;

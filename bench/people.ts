@@ -50,7 +50,8 @@ export async function peopleFound(pool: Pool, folder: string, data?: string): Pr
     return row;
   };
   const rows: PeopleFound[] = [];
-  for (const speakers of COUNTS)
+  const most = distinct(data).length;
+  for (const speakers of COUNTS.filter((count) => count <= most))
     rows.push(
       await count(
         `${speakers} speak`,
@@ -59,10 +60,10 @@ export async function peopleFound(pool: Pool, folder: string, data?: string): Pr
     );
   const readers = [...voices(data)].filter(([, clips]) => clips.length > 1 && clips.every(({ language }) => language === 'en'));
   const alone = readers.slice(0, MONOLOGUES).map(([name], i): [number, Setting] => [i, { speakers: 1, minutes: 20, cast: [name] }]);
-  rows.push(await count('one speaks for 20 minutes', alone));
+  if (alone.length) rows.push(await count('one speaks for 20 minutes', alone));
   const alike = (await likest(pool, data)).map((cast, i): [number, Setting] => [i, { speakers: 2, minutes: 6, cast }]);
-  rows.push(await count('two speakers with similar voices', alike));
-  rows.push(await count('eight speak for 40 minutes', [[1, { ...mixed(1, 8, data), minutes: 40 }]]));
+  if (alike.length) rows.push(await count('two speakers with similar voices', alike));
+  if (most >= 8) rows.push(await count('eight speak for 40 minutes', [[1, { ...mixed(1, 8, data), minutes: 40 }]]));
   return rows;
 }
 

@@ -1,5 +1,5 @@
 import { absorption, convolved, distance, impulseResponse, type Point, type Shoebox } from './acoustics.ts';
-import { type Split, type TrueTurn, voices } from './clips.ts';
+import { MissingClips, type Split, type TrueTurn, voices } from './clips.ts';
 import { type Random, seeded } from './random.ts';
 import { level, mixInto, paced, SAMPLE_RATE, scaled } from './sound.ts';
 import { type Speaker, speakerOf, type Utterance } from './utterances.ts';
@@ -83,7 +83,9 @@ async function castOf(random: Random, { speakers, split, data }: RoomOptions): P
   const all = voices(data);
   const names = random.shuffle(castNames(split, data)).slice(0, speakers);
   if (names.length < speakers)
-    throw new Error(`Cannot simulate a meeting of ${speakers}: the ${split} voices are ${names.length}; use fewer speakers or more clips`);
+    throw new MissingClips(
+      `Cannot simulate a meeting of ${speakers}: the ${split} voices are ${names.length}; use fewer speakers or more clips`,
+    );
   return Promise.all(names.map((name) => speakerOf(name, all.get(name)!, random.between(0.4, 1.6), 10 ** (random.between(-3, 3) / 20))));
 }
 

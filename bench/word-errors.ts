@@ -3,7 +3,7 @@ import { storedLanguage } from '../api/contract/languages.ts';
 import type { Pool } from '../engine/runtime/pool.ts';
 import { countErrors, errorsOfRuns, longestGap, quantile, wordTimes } from './align.ts';
 import { interval } from './bootstrap.ts';
-import { type Clip, englishClips, foreignClips } from './clips.ts';
+import { type Clip, englishClips, foreignClips, type Split, someOf } from './clips.ts';
 import { joined } from './conversations.ts';
 import { minutesPerHour, textOf, timed, transcript } from './measure.ts';
 import type { Accuracy, AccuracyOptions, Rate } from './measures.ts';
@@ -17,6 +17,11 @@ const QUIET = -60; // dBFS
 export function rated(parts: readonly Errors[]): Rate {
   const errors = parts.reduce(addErrors, NO_ERRORS);
   return { rate: errorRate(errors), errors, interval: interval(parts) };
+}
+
+/** The English clips. Throws `MissingClips` without any. */
+export function spokenEnglish(data?: string, split?: Split): readonly Clip[] {
+  return someOf(englishClips(data, split), 'English clips of 1 to 30 s', data, split);
 }
 
 /** Word error rate of clips, one by one. */
@@ -74,7 +79,7 @@ export async function languageRates(
 ): Promise<Pick<Accuracy, 'languages' | 'foreign'>> {
   const all = new Map<string, { errors: Errors; right: number; count: number }>();
   const parts: Errors[] = [];
-  for (const clip of foreignClips(data, split)) {
+  for (const clip of someOf(foreignClips(data, split), 'clips in other languages (category 2)', data, split)) {
     let own = NO_ERRORS;
     const samples = await samplesOf(clip.path);
     const entry = all.get(clip.language) ?? { errors: NO_ERRORS, right: 0, count: 0 };
@@ -100,7 +105,7 @@ export async function languageRates(
 export async function quietRates(pool: Pool, folder: string, { accurate, data, split }: AccuracyOptions): Promise<Pick<Accuracy, 'quiet'>> {
   const at = async (decibels: number): Promise<Rate> => {
     const levelled: Clip[] = [];
-    for (const [i, clip] of englishClips(data, split).entries()) {
+    for (const [i, clip] of spokenEnglish(data, split).entries()) {
       const samples = await samplesOf(clip.path);
       const path = join(folder, `level-${i}.wav`);
       await writeWav(path, scaled(samples, 10 ** (decibels / 20) / (level(samples) || 1)));

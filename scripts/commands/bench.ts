@@ -67,7 +67,8 @@ export function addBench(program: Command): void {
     .option('--compare <file>', 'compare with saved figures')
     .option('--chart <file>', 'draw a chart as SVG; with --models RTFx against WER')
     .option('--json', 'print JSON')
-    .action(async ({ json, peer = [], models, ...options }: Options) => {
+    .action(async ({ json, peer = [], models, ...options }: Options, command: Command) => {
+      refuseUnused(command);
       const settings = loadSettings();
       const [{ bench }, { installedModels, localModels, openLocalPool }] = await Promise.all([
         import('../../bench/bench.ts'),
@@ -93,6 +94,24 @@ export function addBench(program: Command): void {
         await pool.close();
       }
     });
+}
+
+/** Options that only change a measurement: one of the others must request it. */
+const CHANGES = {
+  '--data': ['accuracy', 'peer', 'models'],
+  '--set': ['accuracy', 'peer', 'models'],
+  '--seed': ['accuracy', 'peer', 'models'],
+  '--mean-minutes': ['load'],
+} as const;
+
+/** Exits if an option would be ignored. */
+function refuseUnused(command: Command): void {
+  const given = (name: string) => command.getOptionValueSource(name) === 'cli';
+  for (const [flag, measurements] of Object.entries(CHANGES)) {
+    const option = command.options.find(({ long }) => long === flag)!;
+    if (given(option.attributeName()) && !measurements.some(given))
+      command.error(`error: option '${option.flags}' needs ${measurements.map((name) => `--${name}`).join(' or ')}`);
+  }
 }
 
 function hoursPerDay(text: string): number {

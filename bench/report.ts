@@ -38,6 +38,7 @@ const percent = (x: number) => `${(100 * x).toFixed(1)} %`;
 const OPERATORS = 10; // number shown of a profile
 const sum = (parts: Profile['parts']) => parts.reduce((total, { seconds }) => total + seconds, 0);
 const two = (x: number) => x.toFixed(2);
+const decoding = ({ accurate }: Report) => (accurate ? 'beam search' : 'greedy');
 
 /** Human-readable tables. */
 export function table(report: Report): string {
@@ -185,7 +186,10 @@ function* accuracyRows(accuracy: Accuracy): Generator<[name: string, value: stri
   }
 }
 
-/** Changes relative to a saved run, in percent; positive is worse (slower, more errors, more memory). */
+/**
+ * Changes relative to a saved run, in percent; positive is worse (slower, more errors, more memory). Names the settings that differ, because
+ * figures of another model or other recordings say nothing about a change.
+ */
 export function compare(now: Report, before: Report): string {
   const figures: [string, number | undefined, number | undefined][] = [
     ['recognition, min/h', now.minutes_per_hour?.recognition, before.minutes_per_hour?.recognition],
@@ -202,12 +206,20 @@ export function compare(now: Report, before: Report): string {
       before.accuracy?.languages?.find(({ language }) => language === l.language)?.rate,
     ]),
   ];
+  const change = (a: number, b: number) =>
+    b === 0 ? (a === 0 ? 'both 0' : 'from 0') : `${a >= b ? '+' : ''}${(100 * (a / b - 1)).toFixed(1)} %`;
   const lines = figures.flatMap(([name, a, b]) =>
-    a === undefined || b === undefined || b === 0
-      ? []
-      : [`  ${name.padEnd(26)} ${b.toFixed(3)} -> ${a.toFixed(3)}  (${a >= b ? '+' : ''}${(100 * (a / b - 1)).toFixed(1)} %)`],
+    a === undefined || b === undefined ? [] : [`  ${name.padEnd(26)} ${b.toFixed(3)} -> ${a.toFixed(3)}  (${change(a, b)})`],
   );
-  return [`Against ${before.at} on ${before.machine}`, ...lines].join('\n');
+  const settings: [string, unknown, unknown][] = [
+    ...(['model', 'device', 'threads'] as const).map((name): [string, unknown, unknown] => [name, now[name], before[name]]),
+    ['decoding', decoding(now), decoding(before)],
+    ...(now.accuracy && before.accuracy
+      ? (['set', 'seed'] as const).map((name): [string, unknown, unknown] => [name, now[name], before[name]])
+      : []),
+  ];
+  const differing = settings.filter(([, a, b]) => a !== b).map(([name, a, b]) => `  another ${name}: ${b} -> ${a}`);
+  return [`Against ${before.at} on ${before.machine}`, ...differing, ...lines].join('\n');
 }
 
 /** Bar chart of minutes per hour, ours first, as SVG. */

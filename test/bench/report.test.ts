@@ -95,3 +95,14 @@ t.test('compare() shows regressions in percent', async (t) => {
   t.match(text, /word error rate +0\.100 -> 0\.090 +\(-10\.0 %\)/);
   t.notMatch(text, /diarization error rate/, 'values that were not measured are omitted');
 });
+
+t.test('compare() shows a figure that was 0 before, and names settings that differ', async (t) => {
+  const accuracy = (rate: number) => ({ languages: [{ language: 'sv', rate, detected: '1/1' }] });
+  const before: Report = { ...report, wer: 0, set: 'tuning', seed: 1, accuracy: accuracy(0) };
+  const text = compare({ ...report, wer: 0, set: 'test', seed: 1, accurate: true, accuracy: accuracy(0.2) }, before);
+  t.match(text, /error rate, sv +0\.000 -> 0\.200 +\(from 0\)/);
+  t.match(text, /word error rate +0\.000 -> 0\.000 +\(both 0\)/);
+  t.match(text, '\n  another set: tuning -> test\n');
+  t.match(text, '\n  another decoding: greedy -> beam search\n');
+  t.notMatch(text, /another (model|seed)/);
+});

@@ -87,8 +87,9 @@ export async function conversation(seed: number, options: ConversationOptions): 
     const voice = scaled(clean, (0.06 * gains.get(speaker)!) / (level(clean) || 1));
     const spans = speechSpans(voice);
     const overlapping = turns.length > 0 && speaker !== last && random.next() < (options.overlaps ?? 0);
-    const start = Math.max(0.1, overlapping ? end - random.between(0.4, 1.2) : end + random.between(0.15, 1.2)) - spans[0]!.start;
-    const at = Math.max(0, Math.round(start * SAMPLE_RATE));
+    const from = Math.max(0.1, overlapping ? end - random.between(0.4, 1.2) : end + random.between(0.15, 1.2));
+    const start = Math.max(0, from - spans[0]!.start); // a clip may begin with more silence than there is before it
+    const at = Math.round(start * SAMPLE_RATE);
     mixInto(samples, voice, at);
     if (tracks) mixInto(tracks[cast.findIndex(([name]) => name === speaker)]!, voice, at);
     for (const span of spans) turns.push({ speaker, start: start + span.start, end: start + span.end });

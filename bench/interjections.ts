@@ -118,8 +118,8 @@ export async function talkWithInterjections(seed: number, seconds: number, data 
       const clean = await cleanSamples(clip);
       const voice = scaled(clean, loudness(speaker, clean));
       const spans = speechSpans(voice);
-      const start = end + random.between(0.2, 0.9) - spans[0]!.start;
-      mixInto(samples, voice, Math.max(0, Math.round(start * SAMPLE_RATE)));
+      const start = Math.max(0, end + random.between(0.2, 0.9) - spans[0]!.start);
+      mixInto(samples, voice, Math.round(start * SAMPLE_RATE));
       const own = spans.map((span) => ({ speaker, start: start + span.start, end: start + span.end }));
       talk.turns.push(...own);
       const [first, last] = [own[0]!.start, own.at(-1)!.end];

@@ -1,19 +1,22 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { measureAccuracy } from '../../bench/accuracy.ts';
 import { type BenchOptions, bench } from '../../bench/bench.ts';
-import { clips, MissingClips } from '../../bench/clips.ts';
+import { clips, DATA, englishClips, MissingClips } from '../../bench/clips.ts';
 import { conversation, joined } from '../../bench/conversations.ts';
 import { call } from '../../bench/parties.ts';
+import { delayed, level, SAMPLE_RATE, samplesOf, writeWav } from '../../bench/sound.ts';
 import type { Pool } from '../../engine/runtime/pool.ts';
 import { longhandHere } from '../support/here.ts';
 
 const HEADER = 'file\tduration_s\tlanguage\tspeaker\ttranscript\tcategory\tsplit';
-const folder = t.testdir({
+const folders = t.testdir({
   german: { 'MANIFEST.tsv': `${HEADER}\r\nwelt.wav\t5.2\tde\tAnna\tHallo Welt\t2\ttest\r\n`, 'welt.wav': '' },
   empty: { 'MANIFEST.tsv': HEADER },
   lost: { 'MANIFEST.tsv': `${HEADER}\nlost.wav\t5\ten\t\tLost\t1\ttest` },
 });
-const data = `${folder}/german`;
+const data = `${folders}/german`;
 const settings = { minutes: 1, conversations: 1, accurate: false, split: 'test', seed: 1 } as const;
 
 t.test('clips() reads a manifest with the line ends of Windows', async (t) => {
@@ -29,9 +32,23 @@ t.test('joined(), conversation() and call() say which recordings a folder lacks'
   await t.rejects(call(1, 20, data), /it needs 2 voices/);
 });
 
+t.test('conversation() begins its turns where the speech is, also in clips that begin with much silence', async (t) => {
+  const late = t.testdir();
+  const rows: string[] = [];
+  for (const { file, path, transcript } of englishClips(DATA).filter(({ file }) => /2033-164914-000[12]/.test(file))) {
+    await writeWav(join(late, `${file}.wav`), delayed(await samplesOf(path), 2.5));
+    rows.push([`${file}.wav`, '9', 'en', file, transcript, '1', 'test'].join('\t'));
+  }
+  writeFileSync(join(late, 'MANIFEST.tsv'), [HEADER, ...rows].join('\n'));
+  const { samples, turns } = await conversation(1, { speakers: 2, seconds: 5, data: late });
+  const sound = (from: number, to: number) => level(samples.subarray(Math.max(0, from) * SAMPLE_RATE, to * SAMPLE_RATE));
+  const [{ start }] = turns as [(typeof turns)[0]];
+  t.ok(sound(start, start + 0.3) > 20 * sound(0, start - 0.2), `speech from ${start} s on`);
+});
+
 t.test('measureAccuracy() leaves out what a folder has no recordings for, and fails if that leaves nothing', async (t) => {
   const log: string[] = [];
-  const options = { ...settings, data: `${folder}/empty`, log: (line: string) => void log.push(line) };
+  const options = { ...settings, data: `${folders}/empty`, log: (line: string) => void log.push(line) };
   const pool = {} as Pool;
   const found = await measureAccuracy(pool, { ...options, parts: ['clips', 'joined', 'languages', 'changes', 'rooms', 'quiet', 'turns'] });
   t.strictSame(found, { realTurns: [] });
@@ -46,7 +63,7 @@ t.test('bench() says before it measures that recordings are missing', async (t) 
   };
   const pool = { threads: 1, device: 'cpu' } as Pool;
   await t.rejects(bench(pool, { ...options, data: `${data}/no` }), /no: there is no .*no\/MANIFEST\.tsv/);
-  await t.rejects(bench(pool, { ...options, data: `${folder}/lost` }), /MANIFEST\.tsv names lost\.wav, and there is no .*lost\.wav/);
+  await t.rejects(bench(pool, { ...options, data: `${folders}/lost` }), /MANIFEST\.tsv names lost\.wav, and there is no .*lost\.wav/);
 });
 
 t.test('bench refuses an option that nothing requested would use', async (t) => {

@@ -165,7 +165,10 @@ function* accuracyRows(accuracy: Accuracy): Generator<[name: string, value: stri
   for (const { line, wrong, twice, parties } of calls ?? [])
     yield [`a call, ${line}`, `WER ${percent(wrong)} over both parties; ${twice} words twice; ${parties} parties`];
   for (const { what, files, right, off, given } of accuracy.people ?? [])
-    yield [`people, ${what}`, `right in ${right} of ${files}, ${off} too many or too few; ${given} of ${files} with their number given`];
+    yield [
+      `people of both sets, ${what}`,
+      `right in ${right} of ${files}, ${off} too many or too few; ${given} of ${files} with their number given`,
+    ];
   for (const [where, { count, turns, heard, right }] of Object.entries(accuracy.interjections ?? {}))
     yield [
       where === 'over' ? "short words over another's speech" : 'short words in pauses of another',

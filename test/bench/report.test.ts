@@ -83,7 +83,7 @@ t.test('table() shows the number of speakers detected and the interjections kept
   const people = [{ what: '20 speak', files: 3, right: 2, off: 1, given: 3 }];
   const kept = { count: 20, turns: 12, heard: 8, right: 7 };
   const text = table({ ...report, accuracy: { people, interjections: { over: kept, pauses: { ...kept, right: 8 } } } });
-  t.match(text, /people, 20 speak +right in 2 of 3, 1 too many or too few; 3 of 3 with their number given/);
+  t.match(text, /people of both sets, 20 speak +right in 2 of 3, 1 too many or too few; 3 of 3 with their number given/);
   t.match(text, /over another's speech +12 of 20 have a turn; 8 written, 7 of them with the right speaker/);
   t.match(text, /in pauses of another +12 of 20 have a turn; 8 written, 8 of them/);
 });

@@ -38,6 +38,8 @@ const percent = (x: number) => `${(100 * x).toFixed(1)} %`;
 const OPERATORS = 10; // number shown of a profile
 const sum = (parts: Profile['parts']) => parts.reduce((total, { seconds }) => total + seconds, 0);
 const two = (x: number) => x.toFixed(2);
+const latency = (what: string, { count, p50, p95 }: Speed['parallel'][number]['call']) =>
+  `${count} ${what} p50 ${two(p50)} s, p95 ${two(p95)} s`;
 const decoding = ({ accurate }: Report) => (accurate ? 'beam search' : 'greedy');
 
 /** Human-readable tables. */
@@ -60,7 +62,7 @@ export function table(report: Report): string {
     for (const p of speed.parallel)
       row(
         `${p.files} long ${p.files === 1 ? 'file' : 'files'} at once`,
-        `${two(p.minutesPerHour)}; meanwhile a one-minute call p50 ${two(p.call.p50)} s, p95 ${two(p.call.p95)} s, a 5-second note ${two(p.note.p50)} s, ${two(p.note.p95)} s`,
+        `${two(p.minutesPerHour)}; meanwhile ${latency('one-minute calls', p.call)}, ${latency('5-second notes', p.note)}`,
       );
     row('peak memory of all of this', `${speed.peakMegabytes.toFixed(0)} MB`);
     lines.push('');

@@ -21,8 +21,15 @@ export interface Parallel {
   files: number;
   minutesPerHour: number;
   /** Seconds that one-minute calls and 5-second notes take that are submitted while these files run. */
-  call: { p50: number; p95: number };
-  note: { p50: number; p95: number };
+  call: Latency;
+  note: Latency;
+}
+
+interface Latency {
+  /** Number of runs. */
+  count: number;
+  p50: number;
+  p95: number;
 }
 
 export interface SpeedOptions {
@@ -112,8 +119,8 @@ export async function underLoad(run: (path: string) => Promise<Transcript>, path
   return { files: n, minutesPerHour: minutesPerHour(seconds, audio), call: percentiles(calls), note: percentiles(notes) };
 }
 
-function percentiles(runs: readonly Timed<unknown>[]): { p50: number; p95: number } {
+function percentiles(runs: readonly Timed<unknown>[]): Latency {
   const sorted = runs.map(({ seconds }) => seconds).sort((a, b) => a - b);
   const at = (p: number) => sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))]!;
-  return { p50: at(0.5), p95: at(0.95) };
+  return { count: runs.length, p50: at(0.5), p95: at(0.95) };
 }

@@ -31,7 +31,7 @@ async function ran(n: number, after: number) {
 t.test('underLoad() submits notes and calls only while the long files run, and counts what it submitted', async (t) => {
   const { order, found, minutes } = await ran(2, 4);
   t.strictSame(order, ['long', 'long', 'note', 'call', 'note', 'call']);
-  t.match(found, { files: 2, call: { p50: Number, p95: Number }, note: { p50: Number, p95: Number } });
+  t.match(found, { files: 2, call: { count: 2, p50: Number, p95: Number }, note: { count: 2, p50: Number, p95: Number } });
   t.ok(found.minutesPerHour <= minutes / ((2 * 600 + 2 * 60 + 2 * 5) / 3600), 'over all audio, in the time of all of it');
 });
 

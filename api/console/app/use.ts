@@ -55,6 +55,18 @@ export function usePolled<T>(path: string, periodMs: number): Loaded<T> {
   return loaded;
 }
 
+/** Opens a dialog above the page; when it goes, the focus returns to where it was. */
+export function useModal(): RefObject<HTMLDialogElement> {
+  const dialog = useRef<HTMLDialogElement>(null);
+  // Not after the next frame: a key pressed in between would go to the page.
+  useLayoutEffect(() => {
+    const before = document.activeElement as HTMLElement | null;
+    dialog.current!.showModal();
+    return () => before?.focus();
+  }, []);
+  return dialog;
+}
+
 const POLL_MS = 2_000;
 
 /**

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
+import { useModal } from '../use.ts';
 import { Action } from './basics.tsx';
 
 interface Props {
@@ -13,13 +14,7 @@ interface Props {
 
 /** Asks before what cannot be undone. Escape and the other button close it. */
 export function Confirm({ title, children, label, run, close }: Props) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  // Not after the next frame: a key pressed in between would go to the page.
-  useLayoutEffect(() => {
-    const before = document.activeElement as HTMLElement | null;
-    dialog.current!.showModal();
-    return () => before?.focus();
-  }, []);
+  const dialog = useModal();
   return (
     <dialog ref={dialog} aria-labelledby="asked" onClose={close}>
       <h2 id="asked">{title}</h2>

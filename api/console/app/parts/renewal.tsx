@@ -1,15 +1,10 @@
-import { useLayoutEffect, useRef } from 'preact/hooks';
 import { call, type Session } from '../client.ts';
+import { useModal } from '../use.ts';
 import { Ways } from './ways.tsx';
 
 /** Sign-in above a page whose session has ended, which is kept. A sign-in in another tab, with a provider or a link, counts too. */
 export function Renewal({ email, onSignedIn }: { email: string; onSignedIn: (session: Session) => void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useLayoutEffect(() => {
-    const before = document.activeElement as HTMLElement | null;
-    dialog.current!.showModal();
-    return () => before?.focus();
-  }, []);
+  const dialog = useModal();
   return (
     <dialog ref={dialog} class="renewal" aria-labelledby="ended" onClose={() => dialog.current?.showModal()}>
       <h2 id="ended">Your session has ended</h2>

@@ -3,24 +3,16 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { LIMITS } from '../../../api/contract/limits.ts';
-import { installationId, registerEngine } from '../../../db/jobs/engines.ts';
 import { findTools } from '../../../engine/audio/ffmpeg.ts';
 import { FRAMES_PER_WINDOW, LOCAL_SPEAKERS } from '../../../engine/diarization/pyannote.ts';
-import type { Job, Pool } from '../../../engine/runtime/pool.ts';
+import type { Job } from '../../../engine/runtime/pool.ts';
 import type { Engine } from '../../../engine/tasks/engine.ts';
 import { type Holding, openHoldings } from '../../../engine/tasks/holdings.ts';
-import { openScratch } from '../../../engine/tasks/scratch.ts';
 import { abortIfStuck, nextTranscription } from '../../../engine/tasks/transcribe.ts';
-import { engineBench, type TranscriptionRow } from '../../support/engine.ts';
-import { engineFacts } from '../../support/work.ts';
+import type { TranscriptionRow } from '../../support/engine.ts';
+import { NO_WORDS, poolOf, silent, taskBench } from '../../support/tasks.ts';
 
-const { db, vault, home, spool, ...bench } = await engineBench(t);
-const facts = engineFacts();
-await registerEngine(db, facts);
-const scratch = await openScratch(await installationId(db), facts.id, home);
-t.teardown(() => scratch.close());
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const bench = await taskBench(t);
 
 const MINUTE = 60_000; // milliseconds
 const SECONDS = 150; // of the recordings: ten batches of VAD per channel
@@ -30,10 +22,10 @@ const ONE_SPEAKS = [...noise(1, 0.5), ...noise(2, 0.05), '-filter_complex', 'ame
 
 /** Transcribes a recording on a machine so slow that each batch of VAD takes six minutes. `decoding`: reports of progress before the first. */
 async function slowly(name: string, ...args: string[]) {
-  const path = join(home, name);
+  const path = join(bench.home, name);
   await promisify(execFile)((await findTools()).ffmpeg, ['-v', 'error', '-y', ...args, '-c:a', 'flac', path]);
   let now = 0;
-  const holdings = openHoldings(db, silent, () => now);
+  const holdings = openHoldings(bench.db, silent, () => now);
   const found = { idleMinutes: 0, batches: 0, fractions: [] as number[], decoding: 0 };
   let holding: Holding | undefined;
   const local = (samples: Float32Array) => ({
@@ -49,11 +41,10 @@ async function slowly(name: string, ...args: string[]) {
       abortIfStuck(holding!);
       return windows.map(local);
     },
-    recognise: async () => ({ words: [], language: 'en', languages: [], noSpeech: 0, meanLogProb: 0, tried: [], uncovered: 0 }),
+    recognise: async () => NO_WORDS,
   } satisfies Partial<Job>;
-  const engine = {
-    ...{ id: facts.id, db, vault, spool, scratch, log: silent, limits: LIMITS },
-    pool: { threads: 1, concurrency: 1, windowSeconds: 30, job: () => job } as unknown as Pool,
+  const engine = bench.engineHere({
+    pool: poolOf(job),
     holdings: {
       take(lease: Holding['lease']) {
         holding = holdings.take(lease);
@@ -64,11 +55,8 @@ async function slowly(name: string, ...args: string[]) {
         };
         return holding;
       },
-    },
-    trouble: { over: async () => true },
-    options: { accurate: false, keepDays: 0 },
-    counts: { finished: 0, uncoveredSeconds: 0, failedDiarizations: 0 },
-  } as unknown as Engine;
+    } as Engine['holdings'],
+  });
   try {
     const id = await bench.upload(await bench.workspace(), await readFile(path), { extension: 'mkv', seconds: SECONDS });
     await (await nextTranscription(engine, { capacity: 2, long: 0 }))!();

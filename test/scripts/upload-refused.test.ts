@@ -1,0 +1,62 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import t from 'tap';
+import { longhandHere } from '../support/here.ts';
+import { refuse, uploadService } from '../support/upload-server.ts';
+
+/** Environment with a ledger for this test file. */
+const longhand = (args: readonly string[], env: Record<string, string> = {}) =>
+  longhandHere(args, { XDG_STATE_HOME: path.join(folder, 'state'), ...env });
+const folder = t.testdir({ 'a.wav': 'a'.repeat(200_000), 'notes.txt': 'no recording', deep: { 'Größe (1).mp3': 'b'.repeat(3000) } });
+
+t.test('upload reports a response that is not from Longhand, such as a sign-in page', async (t) => {
+  const page = async (request: IncomingMessage, response: ServerResponse) => {
+    await buffer(request);
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Sign in</html>');
+  };
+  const { seen, url } = await uploadService(t, [page]);
+  const { code, stderr } = await longhand(['upload', path.join(folder, 'a.wav'), '--url', url, '--key', 'k', '--wait']);
+  t.equal(code, 1);
+  t.match(stderr, /a\.wav: the server there is not Longhand: it responded with 200 without JSON/);
+  t.equal(seen.length, 1);
+});
+
+t.test('upload does not retry permanent errors, and continues with the next file', async (t) => {
+  const { seen, url } = await uploadService(t, [refuse(413, {}, { code: 'file_size_limit_exceeded', message: 'too large' })]);
+  const { code, stdout, stderr } = await longhand(['upload', folder, '--url', url, '--key', 'k']);
+  t.equal(code, 1);
+  t.equal(seen.length, 2);
+  t.match(stderr, /refused with 413 file_size_limit_exceeded: too large/);
+  t.match(stdout, /queued/);
+});
+
+t.test('upload counts a file of a folder that was refused before like one that was sent before', async (t) => {
+  const tooSmall = refuse(400, {}, { code: 'file_too_small', message: 'too small' });
+  const { seen, url } = await uploadService(t, [tooSmall]);
+  const spool = t.testdir({ 'a.wav': 'refused', 'b.wav': 'taken'.repeat(1000) });
+  const upload = (...args: string[]) => longhand(['upload', ...args, '--url', url, '--key', 'k']);
+  t.match(await upload(spool), { code: 1, stderr: /a\.wav: refused with 400 file_too_small: too small/, stdout: /queued/ });
+  t.match(await upload(spool), {
+    code: 0,
+    stdout: '',
+    stderr: /^1 uploaded before; .*\n1 refused before because of the file itself; --again tries them again\n$/,
+  });
+  t.equal(seen.length, 2);
+});
+
+t.test('upload of a named file that was refused before fails, because the service does not have it', async (t) => {
+  const tooSmall = refuse(400, {}, { code: 'file_too_small', message: 'too small' });
+  const { seen, url } = await uploadService(t, [tooSmall]);
+  const spool = t.testdir({ 'a.wav': 'refused', 'b.wav': 'taken'.repeat(1001) });
+  const upload = (...args: string[]) => longhand(['upload', ...args, '--url', url, '--key', 'k', '--ledger', path.join(spool, 'ledger')]);
+  await upload(spool);
+  const alone = path.join(spool, 'a.wav');
+  const reason = /refused before: refused with 400 file_too_small: too small; --again tries it again/;
+  t.match(await upload(alone), { code: 1, stdout: reason, stderr: reason });
+  t.match(await upload(alone, '--wait'), { code: 1, stdout: '', stderr: reason });
+  t.match(await upload(alone, '--json'), { code: 1, stderr: reason });
+  t.match(await upload(alone, path.join(spool, 'b.wav')), { code: 1, stdout: reason, stderr: /1 uploaded before/ });
+  t.match(await upload(spool, alone), { code: 1, stderr: /1 refused before because of the file itself/ });
+  t.equal(seen.length, 2);
+});

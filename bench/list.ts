@@ -18,6 +18,7 @@ import { openVault } from '../db/secrets/vault.ts';
 import { openSpool } from '../db/spool/open.ts';
 import { call, makePeople, middleOf, type People, writeCalls } from './calls.ts';
 import { askList } from './lists.ts';
+import { numberOf } from './numbers.ts';
 
 interface Kept {
   rows: number;
@@ -33,8 +34,8 @@ const { values } = parseArgs({
     json: { type: 'boolean', default: false },
   },
 });
-const rows = Number(values.rows);
-const rounds = Number(values.rounds); // requests per query
+const rows = numberOf('rows', values.rows);
+const rounds = numberOf('rounds', values.rounds); // requests per query
 const home = values.keep ?? mkdtempSync(join(tmpdir(), 'longhand-list-'));
 mkdirSync(home, { recursive: true });
 const postgres = await startEmbedded(join(home, 'postgres'), { durable: false });

@@ -20,6 +20,7 @@ import { openDb } from '../db/postgres/orm.ts';
 import { openVault, type Vault } from '../db/secrets/vault.ts';
 import { openSpool } from '../db/spool/open.ts';
 import { makePeople, type People, writeCalls } from './calls.ts';
+import { numberOf } from './numbers.ts';
 import { caseOf, vocabulary } from './said.ts';
 import { searchDump } from './search/dump.ts';
 import { type Filled, fill } from './search/fill.ts';
@@ -36,7 +37,8 @@ const { values } = parseArgs({
     save: { type: 'boolean', default: false },
   },
 });
-const [rows, rounds] = [Number(values.rows), Number(values.rounds)];
+const [rows, rounds] = [numberOf('rows', values.rows), numberOf('rounds', values.rounds)];
+const words = values.words === undefined ? undefined : numberOf('words', values.words); // per transcript
 const home = values.keep ?? mkdtempSync(join(tmpdir(), 'longhand-search-'));
 const keptAt = join(home, 'filled.json');
 const kept = existsSync(keptAt) ? readKept() : null;
@@ -70,6 +72,8 @@ interface Kept {
 function readKept(): Kept & { masterKey: Buffer } {
   const { masterKey, filled, ...rest } = JSON.parse(readFileSync(keptAt, 'utf8'));
   if (rest.rows !== rows) throw new Error(`${home} has ${rest.rows} rows: give --rows ${rest.rows}, or another folder`);
+  if (words !== undefined && rest.words !== words)
+    throw new Error(`${home} has no transcripts of ${words} words each: give another folder`);
   return { ...rest, masterKey: Buffer.from(masterKey, 'hex'), filled: { ...filled, holders: new Map(filled.holders) } };
 }
 
@@ -80,13 +84,13 @@ async function filledAnew(vault: Vault): Promise<Kept> {
   await writeCalls(db, vault, people, rows, (done) => done % 100_000 || tell(`${done} rows`));
   await owner.direct('alter table transcriptions enable trigger user');
   const filled = await fill({ db, owner, vault, url: postgres.url, masterKey }, people, rows, {
-    words: Number(values.words) || undefined,
+    words,
     probes: PROBES,
     tell,
   });
   const made = { people, filled, fillSeconds: (performance.now() - began) / 1000 };
   await owner.direct('vacuum (analyze)');
-  const text = { ...made, rows, masterKey: masterKey.toString('hex'), filled: { ...filled, holders: [...filled.holders] } };
+  const text = { ...made, rows, words, masterKey: masterKey.toString('hex'), filled: { ...filled, holders: [...filled.holders] } };
   if (values.keep !== undefined) writeFileSync(keptAt, JSON.stringify(text));
   return made;
 }

@@ -43,7 +43,7 @@ try {
   clearInterval(watch);
 } finally {
   up.kill('SIGTERM');
-  await new Promise((resolve) => up.once('exit', resolve));
+  if (up.exitCode === null && up.signalCode === null) await new Promise((resolve) => up.once('exit', resolve));
   rmSync(home, { recursive: true, force: true });
 }
 const slope = slopeOf(samples.filter((sample) => sample.hours >= WARM_HOURS));

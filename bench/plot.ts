@@ -9,6 +9,7 @@ const TOP = 52;
 const BOTTOM = 340;
 const RIGHT = 730;
 const STEPS = 5; // grid lines of an axis, at least
+const FLAT = 0.1; // range of an axis whose values are all 0
 
 const STYLE = `text{font:13px system-ui,sans-serif;fill:#24292f}.grid{stroke:#8884}.soft{fill:#57606a;font-size:12px}
 .ours{fill:#2463eb;fill-opacity:.35;stroke:#2463eb}.theirs{fill:#d97706;fill-opacity:.35;stroke:#d97706}
@@ -87,10 +88,11 @@ function rateLines(y: Axis): string[] {
 
 /** From `least` to the first grid line at or above `most`, on pixels `from` to `to`. */
 function axis(least: number, most: number, from: number, to: number): Axis {
-  const rough = (most - least) / STEPS;
+  const range = most - least || FLAT;
+  const rough = range / STEPS;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= rough)!;
-  const count = Math.ceil((most - least) / step);
+  const count = Math.ceil(range / step);
   return {
     ticks: Array.from({ length: count + 1 }, (_, i) => Number((least + i * step).toFixed(6))),
     at: (value) => from + ((value - least) / (count * step)) * (to - from),

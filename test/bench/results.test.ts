@@ -1,5 +1,6 @@
 import t from 'tap';
 import type { Rate } from '../../bench/measures.ts';
+import { speedChart } from '../../bench/plot.ts';
 import type { Report } from '../../bench/report.ts';
 import { committedReports, resultFiles } from '../../bench/results.ts';
 
@@ -48,6 +49,14 @@ t.test('resultFiles() draw the history and the newest comparison, with every pro
   const history = files.get('docs/images/history.svg')!;
   t.equal(history.match(/<rect class="ours"/g)?.length, 2);
   for (const [, y] of history.matchAll(/ y="(-?[\d.]+)"/g)) t.ok(Number(y) > 0 && Number(y) < 400, `${y} is within the image`);
+});
+
+t.test('speedChart() draws programs that make no errors', async (t) => {
+  const perfect: Rate = { rate: 0, errors: { ...WER.errors, substituted: 0, deleted: 0, inserted: 0 }, interval: [0, 0] };
+  const row = { name: 'small', version: null, minutesPerHour: 1, range: [1, 2] as [number, number], gap: 0, peakMegabytes: 900, ratio: 1 };
+  const chart = speedChart('a machine', [{ ...row, wordErrorRate: perfect }]);
+  t.notMatch(chart, 'NaN');
+  t.match(chart, /<rect class="ours"/);
 });
 
 t.test('committedReports() name commit, versions, set and seed', async (t) => {

@@ -1,6 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { openPool, type PoolOptions } from '../engine/runtime/pool.ts';
-import { longhand } from './comparison.ts';
+import type { PoolOptions } from '../engine/runtime/pool.ts';
+import { apart } from './apart.ts';
 import type { Peer } from './peers.ts';
 
 /** Folders of an installed ASR model and the diarization models. */
@@ -10,29 +9,12 @@ export interface InstalledModel {
 }
 
 /**
- * Installed models as programs to compare. Each run opens an engine's threads with one model, which is not part of its time, and measures the
- * memory of that run alone.
+ * Installed models as programs to compare. Each run is a process of its own, as those of other programs are, so its memory is that of the
+ * model alone. Opening the model is not part of its time.
  */
 export function modelPrograms(installed: readonly InstalledModel[], options: Omit<PoolOptions, 'models'>, accurate = false): Peer[] {
   return installed.map(({ name, models }) => ({
     name,
-    async run(file, language) {
-      resetPeakMemory();
-      const pool = await openPool({ ...options, models });
-      try {
-        return await longhand(pool, name, accurate).run(file, language);
-      } finally {
-        await pool.close();
-      }
-    },
+    run: (file, language) => apart('./models-run.ts', [name, { ...options, models }, accurate, file, language], `The run of ${name}`),
   }));
-}
-
-/** Sets the high-water mark of resident memory to the present value (proc(5), clear_refs). Not on Linux: it stays that of the process. */
-function resetPeakMemory(): void {
-  try {
-    writeFileSync('/proc/self/clear_refs', '5');
-  } catch {
-    // no such file
-  }
 }

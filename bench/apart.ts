@@ -1,0 +1,42 @@
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+/** Message of the other process. */
+type Answer<T> = { found: T } | { error: string };
+
+const MEMORY = 'the model probably needs more memory than is free. Close other programs, or set LONGHAND_THREADS to fewer threads';
+const REASON = 'see the lines above';
+
+/**
+ * Runs a program of this folder in a process of its own: the memory that a model took stays with its process and would count for the next
+ * one. A model too large for this machine ends that process only. Throws an error that says so.
+ * @param program a file that calls `answer`
+ * @param what begins the sentence of that error
+ */
+export function apart<T>(program: string, parameters: readonly unknown[], what: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const child = fork(fileURLToPath(new URL(program, import.meta.url)), [JSON.stringify(parameters)], {
+      execArgv: ['--import', import.meta.resolve('tsx')],
+      stdio: ['ignore', 2, 2, 'ipc'],
+    });
+    let answer: Answer<T> | undefined;
+    child.once('message', (message: Answer<T>) => {
+      answer = message;
+    });
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      if (answer && 'found' in answer) resolve(answer.found);
+      else reject(new Error(answer?.error ?? `${what} ended with ${signal ?? `code ${code}`}: ${signal ? MEMORY : REASON}`));
+    });
+  });
+}
+
+/** The other side of `apart`: sends the result of `work` with the parameters, or its error. */
+export async function answer<P extends unknown[], T>(work: (...parameters: P) => Promise<T>): Promise<void> {
+  process.once('disconnect', () => process.exit(1)); // whoever waits for it has ended
+  const message: Answer<T> = await work(...(JSON.parse(process.argv[2]!) as P)).then(
+    (found) => ({ found }),
+    (error: unknown) => ({ error: error instanceof Error ? error.message : String(error) }),
+  );
+  process.send!(message, () => process.exit(0));
+}

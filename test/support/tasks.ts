@@ -15,7 +15,7 @@ export interface TaskBench extends EngineBench {
 
 export const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** What `recognise` of a pool returns for a window without words. */
+/** Result of `recognise` of a pool for a window without words. */
 export const NO_WORDS = { words: [], language: 'en', languages: [], noSpeech: 0, meanLogProb: 0, tried: [], uncovered: 0 };
 
 /** A pool of one thread that does `job`. */

@@ -38,8 +38,9 @@ function page(reports: readonly Report[]): string {
   const parts = [
     '# Results',
     'Every table here is made from a report in `bench/results`, which `scripts/longhand bench --save` writes, by `node --import tsx bench/results.ts`.',
-    'The test set shares no speaker and no sentence with the recordings used for tuning. Errors carry their number of words and a 95 % interval',
-    '(bootstrap over sentences). Times depend on the machine: compare them within one report only.',
+    'The test set shares no speaker and no sentence with the recordings used for tuning. Errors carry their number of words, in which a sentence',
+    'counts as often as it was transcribed (in joined speech, at several offsets, in several orders), and a 95 % interval (bootstrap over',
+    'sentences). Times depend on the machine: compare them within one report only.',
   ];
   const text = [`${parts[0]}\n\n${parts.slice(1).join('\n')}`];
   if (reports.some(({ accuracy }) => accuracy?.joined)) text.push('![Word error rate by version](images/history.svg)');

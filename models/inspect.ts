@@ -1,26 +1,31 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Weights } from './build/graph/graph.ts';
-import { readConfig, readGeneration } from './build/whisper/config.ts';
-import { BINS, melFilters } from './build/whisper/mel.ts';
+import { checkSizes, readConfig, readGeneration } from './build/whisper/config.ts';
+import { type Config, featuresSchema, readJson } from './build/whisper/files.ts';
+import { BINS, FFT, HOP, melFilters } from './build/whisper/mel.ts';
 import { Checkpoint } from './build/whisper/safetensors.ts';
+import { tokenFindings } from './inspect-tokens.ts';
+import { weightFindings } from './inspect-weights.ts';
+import { SAMPLE_RATE } from './sample-rate.ts';
 
 /** Checks a checkpoint before anything is built from it. */
 
-const ZEROS = 0.005; // share of exact zeros that training never produces: rounding to half precision gives 0.1 %, or 0.4 % for the smallest weights
 const FILTER_ERROR = 0.05; // relative to the largest weight of a mel filter
-const TIMESTAMPS = 1501; // the last ids of every Whisper vocabulary
-const ORDERED = 0.2; // mean correlation of adjacent mel bins in the first layer: 0.5 and more if trained in this order
+const HEAD = 64; // channels of an attention head
+const WIDTHS = [384, 512, 768, 1024, 1280]; // channels of OpenAI's models, which all have such heads
+const PREPROCESSOR = 'preprocessor_config.json';
 
-/** Returns one sentence per problem; none: it may be built. Throws if a file is damaged. */
+/** Returns one sentence per problem; none: it may be built. Throws if a file is damaged, or the weights are not those of config.json. */
 export function inspect(folder: string): string[] {
   const config = readConfig(folder);
   const { generation } = readGeneration(folder, config);
   const checkpoint = new Checkpoint(folder);
   try {
+    checkSizes(checkpoint, config);
     return [
-      ...melFindings(folder, config.num_mel_bins),
-      ...tokenizerFindings(folder, config.vocab_size, generation.eos_token_id),
+      ...configFindings(config, checkpoint.names()),
+      ...featureFindings(folder, config.num_mel_bins),
+      ...tokenFindings(folder, config, generation),
       ...weightFindings(checkpoint),
     ];
   } finally {
@@ -28,81 +33,43 @@ export function inspect(folder: string): string[] {
   }
 }
 
-/** Whether the first layer reads its mel bins in order: its weights change little from one bin to the next. */
-export function readsBinsInOrder(checkpoint: Weights): boolean {
-  const name = 'model.encoder.conv1.weight';
-  const [rows, bins, taps] = checkpoint.shape(name) as [number, number, number];
-  const kernels = checkpoint.float32(name);
-  const sums = { ab: 0, aa: 0, bb: 0 };
-  for (let n = 0; n < rows; n++) {
-    for (let bin = 0; bin + 1 < bins; bin++) {
-      for (let tap = 0; tap < taps; tap++) {
-        const a = kernels[(n * bins + bin) * taps + tap]!;
-        const b = kernels[(n * bins + bin + 1) * taps + tap]!;
-        sums.ab += a * b;
-        sums.aa += a * a;
-        sums.bb += b * b;
-      }
-    }
+/** Problems of config.json that the sizes of the weights do not show. */
+function configFindings(config: Config, names: readonly string[]): string[] {
+  const different = 'they belong to different models';
+  for (const side of ['encoder', 'decoder'] as const) {
+    const { [`${side}_layers` as const]: layers, [`${side}_attention_heads` as const]: heads, d_model: width } = config;
+    const pattern = new RegExp(`^(?:model\\.)?${side}\\.layers\\.(\\d+)\\.`);
+    const found = names.reduce((most, name) => Math.max(most, Number(pattern.exec(name)?.[1] ?? -1) + 1), 0);
+    if (found > layers) return [`config.json says ${side}_layers ${layers}, the weights have ${found}: ${different}`];
+    if (WIDTHS.includes(width) && heads * HEAD !== width)
+      return [`config.json says ${side}_attention_heads ${heads}, a Whisper of ${width} channels has ${width / HEAD}: ${different}`];
   }
-  return sums.ab / Math.sqrt(sums.aa * sums.bb) > ORDERED;
+  return [];
 }
 
-function melFindings(folder: string, bins: number): string[] {
-  const path = join(folder, 'preprocessor_config.json');
-  if (!existsSync(path)) return [];
-  const { feature_size: size, mel_filters: given } = JSON.parse(readFileSync(path, 'utf8')) as {
-    feature_size?: number;
-    mel_filters?: unknown;
-  };
+/** Problems of the features that the model was trained on. */
+function featureFindings(folder: string, bins: number): string[] {
+  if (!existsSync(join(folder, PREPROCESSOR))) return [];
+  const { feature_size: size, mel_filters: given, ...spectrum } = readJson(folder, PREPROCESSOR, featuresSchema);
   if (size !== undefined && size !== bins)
-    return [`preprocessor_config.json is for ${size} mel bins, config.json for ${bins}: they belong to different models`];
+    return [`${PREPROCESSOR} is for ${size} mel bins, config.json for ${bins}: they belong to different models`];
+  for (const [key, wanted] of Object.entries({ sampling_rate: SAMPLE_RATE, n_fft: FFT, hop_length: HOP })) {
+    const found = spectrum[key as keyof typeof spectrum] ?? wanted;
+    if (found !== wanted) return [`${PREPROCESSOR} says ${key} ${found}, wanted ${wanted} as in every Whisper, so its input would differ`];
+  }
   const flat = Array.isArray(given) ? (given as unknown[]).flat().map(Number) : [];
-  if (flat.length !== bins * BINS) return [];
-  const ours = melFilters(bins);
-  const most = ours.reduce((a, b) => Math.max(a, b));
-  const same = (at: (bin: number, frequency: number) => number) =>
-    ours.every((value, i) => Math.abs(value - at(Math.floor(i / BINS), i % BINS)) < FILTER_ERROR * most);
-  if (same((bin, k) => flat[bin * BINS + k]!) || same((bin, k) => flat[k * bins + bin]!)) return [];
+  if (flat.length === 0 || areOurs(flat, bins)) return [];
   return [
-    'the mel filters in preprocessor_config.json are not those of Whisper (80 or 128 triangles from low to high), so its input would differ',
+    `the mel filters in ${PREPROCESSOR} are not those of Whisper (${bins} triangles from low to high, of ${BINS} frequencies), so its input would differ`,
   ];
 }
 
-interface TokenizerFile {
-  added_tokens: { id: number; content: string }[];
-  model?: { vocab?: Record<string, number> };
-}
-
-function tokenizerFindings(folder: string, vocabulary: number, endOfText: number): string[] {
-  const { added_tokens: added, model } = JSON.parse(readFileSync(join(folder, 'tokenizer.json'), 'utf8')) as TokenizerFile;
-  const ids = new Map(added.map(({ content, id }) => [content, id]));
-  const foreign = (found: string) => [`tokenizer.json belongs to another model: ${found}; use the one published with these weights`];
-  for (const [token, wanted] of [
-    ['<|endoftext|>', endOfText],
-    ['<|notimestamps|>', vocabulary - TIMESTAMPS - 1],
-  ] as const) {
-    const id = ids.get(token);
-    if (id === undefined) return foreign(`it has no ${token}`);
-    if (id !== wanted) return foreign(`${token} is ${id} in it, the checkpoint says ${wanted}`);
-  }
-  const most = [...Object.values(model?.vocab ?? {}), ...ids.values()].reduce((a, b) => Math.max(a, b), -1);
-  return most < vocabulary ? [] : foreign(`it has a token ${most}, the weights end at ${vocabulary - 1}`);
-}
-
-function weightFindings(checkpoint: Checkpoint): string[] {
-  let [zeros, all, broken] = [0, 0, ''];
-  for (const name of checkpoint.names()) {
-    const shape = checkpoint.shape(name);
-    if (shape.length < 2) continue;
-    for (const value of checkpoint.float32(name)) {
-      if (value === 0) zeros++;
-      else if (!Number.isFinite(value)) broken = name;
-    }
-    all += shape.reduce((product, size) => product * size);
-  }
-  if (broken) return [`its weights are damaged: ${broken} has values that are not numbers; download or copy the checkpoint again`];
-  if (zeros <= ZEROS * all) return [];
-  const percent = ((100 * zeros) / all).toFixed(1);
-  return [`its weights are damaged: ${percent} % of them are exactly zero, which training does not produce; download or copy it again`];
+/** Whether these are Whisper's mel filters, by bin or by frequency. */
+function areOurs(flat: readonly number[], bins: number): boolean {
+  const ours = melFilters(bins);
+  if (flat.length !== ours.length) return false;
+  const most = ours.reduce((a, b) => Math.max(a, b));
+  const same = (at: (bin: number, frequency: number) => number) =>
+    ours.every((value, i) => Math.abs(value - at(Math.floor(i / BINS), i % BINS)) < FILTER_ERROR * most);
+  return same((bin, k) => flat[bin * BINS + k]!) || same((bin, k) => flat[k * bins + bin]!);
 }

@@ -3,9 +3,10 @@ import { kernelsOf } from './build/graph/convolution.ts';
 import { createGraph, type Graph, type Weights } from './build/graph/graph.ts';
 import { type Constant, ELEMENT } from './build/graph/onnx.ts';
 import { transpose } from './build/graph/quantise.ts';
-import { type Config, dimensionsOf, isInt8, type ModelDimensions, POSITIONS, readConfig, readGeneration } from './build/whisper/config.ts';
+import { dimensionsOf, isInt8, readConfig, readGeneration } from './build/whisper/config.ts';
 import { addDecoder } from './build/whisper/decoder.ts';
 import { addEncoder } from './build/whisper/encoder.ts';
+import { shapesOf } from './build/whisper/shapes.ts';
 import { readWhisper, type WhisperDescriptor } from './descriptor.ts';
 import { bytesAt, type FileTensor, floatsOf, openOnnx } from './published/eight-bit/onnx-file.ts';
 
@@ -30,7 +31,8 @@ export function restore(folder: string): Restored {
     throw new Error(`Cannot convert ${name}: it is ${variant}, wanted an int8 model; import its checkpoint with --variant instead`);
   const config = readConfig(folder);
   const dimensions = dimensionsOf(config, readGeneration(folder, config).generation);
-  const shape = (weight: string) => shapeOf(weight, config, dimensions, model);
+  const shapes = shapesOf(config); // the files have the weights in other layouts
+  const shape = (weight: string) => [...shapes.get(weight)!];
   const unread = { shape, float32: () => new Float32Array() };
   const stored = new Map<string, Stored[]>();
   for (const [file, add] of Object.entries(GRAPHS)) {
@@ -81,23 +83,4 @@ function multiplied({ data, dims }: FileTensor, scales: Float32Array): Float32Ar
   const bytes = bytesAt(data!);
   const floats = Float32Array.from(new Int8Array(bytes.buffer, bytes.byteOffset, bytes.length), (value, i) => value * scales[i % rows]!);
   return transpose(floats, columns, rows);
-}
-
-/** Shape of a weight, which the files have only in other layouts. */
-function shapeOf(
-  name: string,
-  config: Config,
-  { width, melBins, vocabulary }: ModelDimensions,
-  { dimensions }: WhisperDescriptor,
-): number[] {
-  const side = name.startsWith('model.encoder.') ? 'encoder' : 'decoder';
-  const inner = config[`${side}_ffn_dim`] ?? 4 * width;
-  const vector = name.endsWith('.bias');
-  if (name.endsWith('embed_tokens.weight')) return [vocabulary, width];
-  if (name.endsWith('embed_positions.weight')) return [side === 'encoder' ? POSITIONS : dimensions.longestText, width];
-  if (name.includes('.conv')) return vector ? [width] : [width, name.includes('.conv1.') ? melBins : width, 3];
-  if (name.includes('norm.')) return [width];
-  if (name.includes('.fc1.')) return vector ? [inner] : [inner, width];
-  if (name.includes('.fc2.')) return vector ? [width] : [width, inner];
-  return vector ? [width] : [width, width];
 }

@@ -1,7 +1,7 @@
 import type { Weights } from './build/graph/graph.ts';
 import { Checkpoint } from './build/whisper/safetensors.ts';
 import type { Check } from './descriptor.ts';
-import { readsBinsInOrder } from './inspect.ts';
+import { readsBinsInOrder } from './inspect-weights.ts';
 
 /** Words and errors of one clip. */
 export interface ClipErrors {

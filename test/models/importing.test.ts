@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { readWhisper } from '../../models/descriptor.ts';
 import { importModel } from '../../models/importing.ts';
-import { readsBinsInOrder } from '../../models/inspect.ts';
+import { readsBinsInOrder } from '../../models/inspect-weights.ts';
 import { increase, type Measured, refusal, tooFarOff } from '../../models/self-check.ts';
 import { importBytes } from '../../models/space.ts';
 import { verifyModel } from '../../models/store.ts';

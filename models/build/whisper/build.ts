@@ -52,7 +52,7 @@ export async function build(from: string, to: string, options: BuildOptions): Pr
   const opened = options.weights ? null : new Checkpoint(from);
   const checkpoint = options.weights ?? opened!;
   try {
-    checkSizes(checkpoint, dimensions);
+    checkSizes(checkpoint, config);
     const sha256 = options.weights?.sha256 ?? (await checkpointSha256(from, signal));
     const recipe = options.recipe ?? recipeFor(sha256, variant);
     await mkdir(to, { recursive: true });

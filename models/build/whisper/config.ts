@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Recipe } from '../../descriptor.ts';
 import type { Variant, Weights } from '../graph/graph.ts';
-import { completeGeneration, type Generation, type Sizes } from './generation.ts';
+import { type Config, readConfigFile, readGenerationFile, readTokens } from './files.ts';
+import { completeGeneration, type Generation } from './generation.ts';
+import { shapesOf } from './shapes.ts';
 
 /** Parameters of the graphs: dimensions and token ids of a Whisper checkpoint. */
 export interface ModelDimensions {
@@ -22,38 +22,25 @@ export interface ModelDimensions {
   alignmentHeads: [number, number][];
 }
 
-/** The parts of config.json that are used. */
-export interface Config extends Sizes {
-  max_target_positions?: number;
-  model_type?: string;
-  d_model: number;
-  encoder_attention_heads: number;
-  encoder_layers: number;
-  /** Default: four times d_model. */
-  encoder_ffn_dim?: number;
-  decoder_ffn_dim?: number;
-  num_mel_bins: number;
-  activation_function?: string;
-  scale_embedding?: boolean;
-}
-
 /** Reads `config.json`. Throws if the checkpoint's architecture is not OpenAI's Whisper. */
 export function readConfig(folder: string): Config {
-  const config = readJson<Config>(folder, 'config.json');
-  if (config.model_type !== 'whisper') {
-    throw new Error(`Cannot build ${folder}: config.json says model_type ${config.model_type}; expected a Whisper checkpoint`);
-  }
+  const config = readConfigFile(folder);
   if ((config.activation_function ?? 'gelu') !== 'gelu' || config.scale_embedding) {
     throw new Error(`Cannot build ${folder}: its activation or embedding differs from Whisper's (wanted gelu and scale_embedding false)`);
+  }
+  for (const heads of [config.encoder_attention_heads, config.decoder_attention_heads]) {
+    if (config.d_model % heads)
+      throw new Error(
+        `Cannot build ${folder}: config.json says ${heads} attention heads for ${config.d_model} channels, which they do not divide; use the one published with these weights`,
+      );
   }
   return config;
 }
 
 /** Reads `generation_config.json` and fills in what is missing; `complete`: the file can be used unchanged. */
 export function readGeneration(folder: string, config: Config): { generation: Generation; complete: boolean } {
-  const given = existsSync(join(folder, 'generation_config.json')) ? readJson<Partial<Generation>>(folder, 'generation_config.json') : {};
-  const { added_tokens } = readJson<{ added_tokens: { id: number; content: string }[] }>(folder, 'tokenizer.json');
-  const generation = completeGeneration(given, config, new Map(added_tokens.map(({ id, content }) => [content, id])));
+  const given = readGenerationFile(folder) as Partial<Generation>;
+  const generation = completeGeneration(given, config, readTokens(folder));
   return { generation, complete: generation === given };
 }
 
@@ -73,20 +60,12 @@ export function dimensionsOf(config: Config, generation: Generation): ModelDimen
   };
 }
 
-/** Steps of the encoder. */
-export const POSITIONS = 1500;
-
 /** Throws if the sizes of the weights differ from config.json: the graphs would be built but could not be loaded. */
-export function checkSizes(checkpoint: Pick<Weights, 'shape'>, { width, melBins, vocabulary }: ModelDimensions): void {
-  const wanted = {
-    'model.encoder.conv1.weight': [width, melBins, 3],
-    'model.encoder.embed_positions.weight': [POSITIONS, width],
-    'model.decoder.embed_tokens.weight': [vocabulary, width],
-  };
-  for (const [name, dims] of Object.entries(wanted)) {
+export function checkSizes(checkpoint: Pick<Weights, 'shape'>, config: Config): void {
+  for (const [name, wanted] of shapesOf(config)) {
     const found = checkpoint.shape(name);
-    if (`${found}` !== `${dims}`)
-      throw new Error(`Cannot build the model: ${name} is [${found}], wanted [${dims}]; the checkpoint does not match its config.json`);
+    if (`${found}` !== `${wanted}`)
+      throw new Error(`Cannot build the model: ${name} is [${found}], wanted [${wanted}]; the checkpoint does not match its config.json`);
   }
 }
 
@@ -105,14 +84,3 @@ export function isInt8(variant: Variant): boolean {
  * query's product takes 50 % less time than with all keys of a channel in one row.
  */
 export const BLOCK = 250;
-
-/** Throws if the file does not exist or is not JSON. */
-export function readJson<T>(folder: string, name: string): T {
-  try {
-    return JSON.parse(readFileSync(join(folder, name), 'utf8')) as T;
-  } catch (cause) {
-    const wanted =
-      'expected a Whisper checkpoint folder in the Hugging Face layout, with config.json, tokenizer.json and model.safetensors';
-    throw new Error(`Cannot read ${join(folder, name)}: ${wanted}`, { cause });
-  }
-}

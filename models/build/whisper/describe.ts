@@ -5,10 +5,11 @@ import { SAMPLE_RATE } from '../../sample-rate.ts';
 import { WHISPER_BASE_THRESHOLDS } from '../../thresholds.ts';
 import type { Variant } from '../graph/graph.ts';
 import type { WrittenFile } from '../graph/write.ts';
-import { BLOCK, type Config, framesPerKey, isInt8, POSITIONS } from './config.ts';
+import { BLOCK, framesPerKey, isInt8 } from './config.ts';
+import type { Config } from './files.ts';
 import type { Generation } from './generation.ts';
+import { LONGEST_TEXT, POSITIONS } from './shapes.ts';
 
-const LONGEST_TEXT = 448; // tokens, default for config.json
 const LATEST_START = 50; // steps, default for generation_config.json
 const MASKED = 1e7; // column sum that masks a key: its score is below all others and its weight 0
 

@@ -1,4 +1,5 @@
 import { publishedHeads } from './alignment-heads.ts';
+import type { Config } from './files.ts';
 
 /** Reads and completes `generation_config.json`, the decoding parameters. Fine-tuned checkpoints often lack parts of it. */
 
@@ -12,23 +13,24 @@ export interface Generation extends Record<string, unknown> {
 }
 
 /** The parts of config.json used here. */
-export interface Sizes {
-  vocab_size: number;
-  decoder_layers: number;
-  decoder_attention_heads: number;
-  eos_token_id?: number;
-  decoder_start_token_id?: number;
-  suppress_tokens?: number[] | null;
-  begin_suppress_tokens?: number[] | null;
-}
+export type Sizes = Pick<
+  Config,
+  | 'vocab_size'
+  | 'decoder_layers'
+  | 'decoder_attention_heads'
+  | 'eos_token_id'
+  | 'decoder_start_token_id'
+  | 'suppress_tokens'
+  | 'begin_suppress_tokens'
+>;
 
 const TIMESTAMPS = 1501; // 0.00 to 30.00 s in steps of 0.02 s: the last ids of every Whisper vocabulary
 const FIRST_MULTILINGUAL_SIZE = 51865; // tokens; smaller vocabularies are English-only, although their tokenizers list the languages too
 
 /**
  * Fills in what is missing from the tokenizer's special tokens and OpenAI's defaults. Existing values stay, except for alignment heads that
- * the decoder does not have: distilled checkpoints carry those of the larger model they were made from. Returns `given` itself if it is
- * complete.
+ * the decoder does not have, as distilled checkpoints carry those of the larger model they were made from, and for ids of tokens that are not
+ * one number, as newer libraries write lists. Returns `given` itself if it is complete.
  * @param tokens the tokenizer's added tokens, text to id.
  */
 export function completeGeneration(given: Partial<Generation>, config: Sizes, tokens: ReadonlyMap<string, number>): Generation {
@@ -48,7 +50,10 @@ export function completeGeneration(given: Partial<Generation>, config: Sizes, to
     alignment_heads: alignmentHeads(config),
     ...(multilingual ? { lang_to_id: languages(tokens, start, translate), task_to_id: { translate, transcribe } } : {}),
   };
-  const unusable = (key: string) => isEmpty(given[key]) || (key === 'alignment_heads' && !areHeads(given[key], config));
+  const unusable = (key: string) =>
+    isEmpty(given[key]) ||
+    (key === 'alignment_heads' && !areHeads(given[key], config)) ||
+    (key.endsWith('_token_id') && !Number.isInteger(given[key]));
   const missing = Object.entries(defaults).filter(([key, value]) => value !== undefined && unusable(key));
   return (missing.length === 0 ? given : { ...given, ...Object.fromEntries(missing) }) as Generation;
 }

@@ -1,7 +1,8 @@
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 
-type Dtype = 'F32' | 'F16' | 'BF16';
+const BYTES = { F32: 4, F16: 2, BF16: 2 } as const; // of a value
+type Dtype = keyof typeof BYTES;
 
 interface Entry {
   file: number;
@@ -20,6 +21,7 @@ const MAX_HEADER_BYTES = 100_000_000; // limit of the format
 export class Checkpoint {
   private readonly files: number[] = [];
   private readonly entries = new Map<string, Entry>();
+  private readonly others = new Map<string, string>(); // number formats of tensors that cannot be read
 
   /** Opens `model.safetensors`, or the shards listed in `model.safetensors.index.json`. Throws if there is neither or a file is damaged. */
   constructor(folder: string) {
@@ -73,11 +75,15 @@ export class Checkpoint {
 
   private entry(name: string): Entry {
     const entry = this.find(name);
-    if (!entry)
+    if (entry) return entry;
+    const format = this.others.get(name) ?? this.others.get(name.replace(/^model\./, ''));
+    if (format)
       throw new Error(
-        `Cannot build the model: the checkpoint has no tensor ${name}; expected a Whisper checkpoint in the Hugging Face layout`,
+        `Cannot build the model: ${name} is stored as ${format}, wanted F32, F16 or BF16; use the checkpoint as it was published`,
       );
-    return entry;
+    throw new Error(
+      `Cannot build the model: the checkpoint has no tensor ${name}; expected a Whisper checkpoint in the Hugging Face layout`,
+    );
   }
 
   /** safetensors: header length (8 bytes, little-endian), JSON header, tensor bytes. */
@@ -96,8 +102,16 @@ export class Checkpoint {
     for (const [name, { dtype, shape, data_offsets }] of Object.entries(header)) {
       const [begin, end] = data_offsets;
       if (end > room) throw new Error(`Cannot read the tensor ${name}: its file ends early; copy or download the checkpoint again`);
-      if (dtype !== 'F32' && dtype !== 'F16' && dtype !== 'BF16') continue;
-      this.entries.set(name, { file, dtype, shape, begin: 8 + length + begin, end: 8 + length + end });
+      if (!(dtype in BYTES)) {
+        this.others.set(name, dtype);
+        continue;
+      }
+      const wanted = shape.reduce((product, size) => product * size, BYTES[dtype as Dtype]);
+      if (end - begin !== wanted)
+        throw new Error(
+          `Cannot read ${path}: the tensor ${name}, ${dtype} [${shape}], has ${end - begin} bytes, wanted ${wanted}; download it again`,
+        );
+      this.entries.set(name, { file, dtype: dtype as Dtype, shape, begin: 8 + length + begin, end: 8 + length + end });
     }
   }
 }
@@ -121,16 +135,29 @@ export function shardsOf(folder: string): string[] {
   if (!existsSync(join(folder, INDEX))) {
     throw new Error(`Cannot find weights in ${folder}: wanted ${ONE_FILE} or ${INDEX}; convert other formats to safetensors first`);
   }
-  return shardsOfIndex(readFileSync(join(folder, INDEX), 'utf8'));
+  const shards = shardsOfIndex(readFileSync(join(folder, INDEX), 'utf8'));
+  const missing = shards.find((name) => !existsSync(join(folder, name)));
+  if (missing) throw new Error(`Cannot find weights in ${folder}: ${INDEX} names ${missing}, which is missing; download it as well`);
+  return shards;
 }
 
 /** The distinct shard names in the text of `model.safetensors.index.json`. */
 export function shardsOfIndex(text: string): string[] {
-  const { weight_map } = JSON.parse(text) as { weight_map: Record<string, string> };
-  const names = [...new Set(Object.values(weight_map))].sort();
-  const odd = names.find((name) => !/^[\w-][\w.-]*$/.test(name)); // untrusted: prevent paths outside the folder
+  const map = weightMap(text);
+  if (!map) throw new Error(`Cannot use ${INDEX}: it does not say which file holds which weights; download it again`);
+  const names = [...new Set(Object.values(map))].sort();
+  const odd = names.find((name) => typeof name !== 'string' || !/^[\w-][\w.-]*$/.test(name)); // untrusted: prevent paths outside the folder
   if (odd !== undefined) throw new Error(`Cannot use ${INDEX}: it names the file "${odd}"; expected plain file names`);
   return names;
+}
+
+function weightMap(text: string): Record<string, string> | null {
+  try {
+    const map = (JSON.parse(text) as { weight_map?: Record<string, string> } | null)?.weight_map;
+    return map && typeof map === 'object' && Object.keys(map).length ? map : null;
+  } catch {
+    return null;
+  }
 }
 
 let table: Float32Array | undefined;

@@ -86,9 +86,13 @@ function doubt(coverage: number, confidence: number): string | null {
   return confidence < DOUBTFUL ? `the mean probability of its words is ${percent(confidence)}` : null;
 }
 
-/** The error rate in the best language, if it is too high. Languages with fewer words than `least` are ignored. */
+/**
+ * The error rate in the best language, if it is too high. Languages with fewer words than `least` are ignored, unless none has as many, as if a
+ * large model is so slow here that the time was up after a clip.
+ */
 function failure(rates: Check['rates'], least: number): string | null {
-  const telling = rates.filter(({ words }) => words >= least);
+  const enough = rates.filter(({ words }) => words >= least);
+  const telling = enough.length ? enough : rates.filter(({ words }) => words > 0);
   const best = telling.reduce((a, b) => (b.errors / b.words < a.errors / a.words ? b : a), telling[0]!);
   if (!best || best.errors < USELESS * best.words) return null;
   return `of ${best.words} words in its best language (${best.language}) it got ${Math.min(best.errors, best.words)} wrong`;

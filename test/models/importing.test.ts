@@ -216,6 +216,12 @@ t.test('refusal() recognises a foreign tokenizer by high confidence, and damage 
   t.equal(refusal(found(0.3), folder, smooth), null);
 });
 
+t.test('refusal() judges a model that was too slow for more than one clip by that', async (t) => {
+  const folder = checkpoint();
+  t.match(refusal(found(0.9, 0.2, 10, 30), folder), /of 30 words in its best language \(en\) it got 27 wrong/);
+  t.equal(refusal(found(0.1, 0.9, 10, 30), folder), null);
+});
+
 t.test('tooFarOff() allows int8 1.5 percentage points, and more where chance explains it', async (t) => {
   t.notOk(tooFarOff(found(0.065), found(0.05)));
   t.ok(tooFarOff(found(0.07), found(0.05)), 'one error more in each of four clips');

@@ -12,21 +12,25 @@ const REASON = 'see the lines above';
  * one. A model too large for this machine ends that process only. Throws an error that says so.
  * @param program a file that calls `answer`
  * @param what begins the sentence of that error
+ * @param signal ends the process
  */
-export function apart<T>(program: string, parameters: readonly unknown[], what: string): Promise<T> {
+export function apart<T>(program: string, parameters: readonly unknown[], what: string, signal?: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const child = fork(fileURLToPath(new URL(program, import.meta.url)), [JSON.stringify(parameters)], {
       execArgv: ['--import', import.meta.resolve('tsx')],
       stdio: ['ignore', 2, 2, 'ipc'],
+      signal,
     });
     let answer: Answer<T> | undefined;
     child.once('message', (message: Answer<T>) => {
       answer = message;
     });
-    child.once('error', reject);
-    child.once('close', (code, signal) => {
-      if (answer && 'found' in answer) resolve(answer.found);
-      else reject(new Error(answer?.error ?? `${what} ended with ${signal ?? `code ${code}`}: ${signal ? MEMORY : REASON}`));
+    child.once('error', (error) => reject(signal?.aborted ? signal.reason : error));
+    child.once('close', (code, killed) => {
+      if (signal?.aborted)
+        reject(signal.reason); // Ctrl-C in a terminal reaches both processes
+      else if (answer && 'found' in answer) resolve(answer.found);
+      else reject(new Error(answer?.error ?? `${what} ended with ${killed ?? `code ${code}`}: ${killed ? MEMORY : REASON}`));
     });
   });
 }

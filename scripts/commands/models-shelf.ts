@@ -21,9 +21,9 @@ const MEAN_MINUTES = 10; // assumed length of a recording
 const NONE = 'not measured';
 
 /** The self-check with the configured number of threads, each in a process of its own. */
-export function measureHere(settings: Settings): Measure {
+export function measureHere(settings: Settings, signal?: AbortSignal): Measure {
   const options = { diarization: path.join(SHIPPED_FOLDER, 'diarization'), threads: settings.LONGHAND_THREADS };
-  return (folder) => checkModelApart(folder, options);
+  return (folder) => checkModelApart(folder, options, signal);
 }
 
 /** Runs measuring encoders with the configured number of threads. */

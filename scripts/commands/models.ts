@@ -5,6 +5,7 @@ import { DECODERS, type Decoder } from '../../models/nemo/decoders.ts';
 import { loadSettings } from './environment.ts';
 import { print } from './output.ts';
 import { openBar } from './progress.ts';
+import { stopSignal } from './stop.ts';
 
 interface Options {
   name?: string;
@@ -147,7 +148,7 @@ function making(command: Command): Command {
 
 type Making = Pick<
   import('../../models/importing.ts').ImportOptions,
-  'measure' | 'probe' | 'onProgress' | 'onStage' | 'home' | 'name' | 'variant'
+  'measure' | 'probe' | 'onProgress' | 'onStage' | 'home' | 'name' | 'variant' | 'signal'
 >;
 type Made = import('../../models/store.ts').Model;
 
@@ -162,14 +163,16 @@ async function make(
   const more = { name, variant, quick, force };
   const onStage = (stage: string) => void process.stderr.write(`${stage}\n`);
   if (check) onStage(longestCheck(quick, variant));
+  const signal = stopSignal();
   try {
     const model = await work({
       ...more,
       home: settings.LONGHAND_HOME,
-      measure: check ? measureHere(settings) : undefined,
+      measure: check ? measureHere(settings, signal) : undefined,
       probe: probeHere(settings),
       onProgress: bar.to,
       onStage,
+      signal,
     });
     print(summary(model), json);
   } finally {

@@ -12,6 +12,7 @@ import { limited } from './limited.ts';
 import { openLocalPool } from './pool.ts';
 import { openBar } from './progress.ts';
 import { reason, sentence } from './sentence.ts';
+import { stopSignal } from './stop.ts';
 
 export interface TranscribeOptions {
   language: string;
@@ -38,8 +39,7 @@ export async function transcribeFiles(files: readonly string[], options: Transcr
     for (const [index, file] of files.entries()) report(file, unusable[index]!);
     return; // before loading models
   }
-  const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(new Error('Stopped.')));
+  const stop = stopSignal();
   const pool = await openLocalPool(settings);
   const bar = openBar(files.length === 1 ? path.basename(files[0]!) : `${files.length} files`);
   const shares = files.map(() => 0);
@@ -49,11 +49,11 @@ export async function transcribeFiles(files: readonly string[], options: Transcr
   };
   try {
     const work = limited(pool.threads, files, (file, index) =>
-      transcribeFile(file, options, settings, pool, stop.signal, (fraction) => onProgress(index, fraction)).catch(toError),
+      transcribeFile(file, options, settings, pool, stop, (fraction) => onProgress(index, fraction)).catch(toError),
     );
     for (const [index, file] of files.entries()) {
       const result = await work[index]!;
-      stop.signal.throwIfAborted();
+      stop.throwIfAborted();
       const failure = result instanceof Error ? result : await deliver(file, result, options, files.length > 1).catch(toError);
       if (failure) report(file, failure);
     }

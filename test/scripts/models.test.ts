@@ -1,0 +1,21 @@
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import t from 'tap';
+import { SHAPES, writeCheckpoint } from '../models/checkpoint.ts';
+import { LONGHAND, start } from '../support/processes.ts';
+import { eventually } from '../support/service.ts';
+
+const folder = t.testdir();
+const checkpoint = path.join(folder, 'checkpoint');
+writeCheckpoint(checkpoint, SHAPES.plain!, 'F16');
+
+t.test('models import removes what it has written when it is stopped during the self-check', async (t) => {
+  const home = path.join(folder, 'stopped');
+  const importing = start(t, LONGHAND, ['models', 'import', checkpoint], { LONGHAND_HOME: home, LONGHAND_THREADS: '1', NODE_OPTIONS: '' }); // as shipped
+  const models = path.join(home, 'models');
+  const partial = () => existsSync(models) && readdirSync(models).find((name) => existsSync(path.join(models, name, 'model.json')));
+  await eventually(partial, 'the model that is being checked');
+  t.equal(await importing.stop('SIGINT'), 1);
+  t.match(importing.output.stderr, /Stopped\.\n$/);
+  t.strictSame(readdirSync(models), []);
+});

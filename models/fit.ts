@@ -9,12 +9,10 @@ import { hasByteDotProduct } from './cpu.ts';
 import { conversionsFolder } from './derived.ts';
 import { DESCRIPTOR, type Descriptor, readDescriptor, writeDescriptor } from './descriptor.ts';
 import { manifestOf } from './manifest.ts';
-import { findModel, type Model } from './store.ts';
+import { AUTO, findModel, type Model } from './store.ts';
 import { PARTIAL, removeUnfinished } from './unfinished.ts';
 import { describe } from './verify.ts';
 
-/** The best installed model that was checked on this machine. */
-const AUTO = 'auto';
 const ENCODER = 'encoder.onnx';
 
 /**

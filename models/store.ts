@@ -12,6 +12,9 @@ export interface Model extends Manifest {
   shipped: boolean;
 }
 
+/** Stands for the best installed model that was checked on this machine; no model may have this name. */
+export const AUTO = 'auto';
+
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/i;
 
 /** All usable models, the shipped ones first. */
@@ -74,6 +77,8 @@ async function importedFolder(name: string, home: string): Promise<string | null
 /** Throws if a model of this name cannot be created. */
 export async function checkNew(name: string, variant: Variant, home: string): Promise<void> {
   if (!NAME.test(name)) throw new Error(`Cannot name a model "${name}": expected 1 to 64 letters, digits, dots, dashes or underscores`);
+  if (name === AUTO)
+    throw new Error(`Cannot name a model "${AUTO}": LONGHAND_MODEL=${AUTO} selects the best of all; choose another name with --name`);
   if (!VARIANTS.includes(variant)) throw new Error(`Cannot build the variant "${variant}": wanted ${VARIANTS.join(', ')}`);
   const shipped = (SHIPPED as readonly string[]).includes(name);
   const taken = shipped ? join(SHIPPED_FOLDER, name) : await importedFolder(name, home);

@@ -111,6 +111,10 @@ t.test(
   },
 );
 
+t.test('checkNew() refuses the name auto, which stands for the best model', async (t) => {
+  await t.rejects(checkNew('auto', 'int8', home), /Cannot name a model "auto": LONGHAND_MODEL=auto selects the best of all/);
+});
+
 t.test('removeModel() deletes a model that only an earlier version could open, and every other command reports it', async (t) => {
   const folder = join(home, 'models', 'earlier');
   mkdirSync(folder);

@@ -15,6 +15,7 @@ import { checkFrom, increase, type Measure, type Measured, refusal, tooFarOff } 
 import { checkpointBytes, checkSpace } from './space.ts';
 import { checkNew, type Model } from './store.ts';
 import { PARTIAL } from './unfinished.ts';
+import { verify } from './verify.ts';
 
 export interface ImportOptions {
   /** Name of the model. Default: the folder's name. */
@@ -51,7 +52,7 @@ const WORSE = 0.003; // increase of the error rate accepted for a faster recipe
  */
 export async function importModel(checkpoint: string, options: ImportOptions): Promise<Model> {
   const variant = options.variant ?? variantForCpu();
-  const weights = isBuilt(checkpoint) ? restored(checkpoint, variant) : undefined;
+  const weights = isBuilt(checkpoint) ? await restored(checkpoint, variant, options.signal) : undefined;
   const name = options.name ?? (weights ? `${weights.model.name}-${variant}` : basename(resolve(checkpoint)));
   await checkNew(name, variant, options.home);
   const findings = options.force || weights ? [] : inspect(checkpoint);
@@ -71,11 +72,13 @@ export function isBuilt(folder: string): boolean {
   return existsSync(join(folder, DESCRIPTOR));
 }
 
-function restored(folder: string, variant: Variant): Restored {
+async function restored(folder: string, variant: Variant, signal?: AbortSignal): Promise<Restored> {
   if (isInt8(variant))
     throw new Error(
       `Cannot convert ${folder} to ${variant}: it is a built model; choose --variant float16 for GPUs, or float32, or import its checkpoint`,
     );
+  const [damage] = await verify(folder, undefined, signal); // otherwise it would get checksums of its own
+  if (damage) throw new Error(`Cannot convert ${folder}: ${damage}; remove the model and import its checkpoint again`);
   return restore(folder);
 }
 

@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { VARIANTS, type Variant } from './build/graph/graph.ts';
 import { removeDerived } from './derived.ts';
+import { DESCRIPTOR } from './descriptor.ts';
 import { type Manifest, manifestOf, SHIPPED, SHIPPED_FOLDER } from './manifest.ts';
 import { verify } from './verify.ts';
 
@@ -20,15 +22,22 @@ const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/i;
 /** All usable models, the shipped ones first. */
 export async function listModels(home: string): Promise<Model[]> {
   const shipped = SHIPPED.map((name) => join(SHIPPED_FOLDER, name)).map((folder) => ({ ...manifestOf(folder), folder, shipped: true }));
-  const folders = await readdir(join(home, 'models'), { withFileTypes: true }).catch(() => []);
-  const names = folders.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.')).map((entry) => entry.name);
   const imported: Model[] = [];
-  for (const name of names.sort()) {
+  for (const name of await importedNames(home)) {
     const folder = join(home, 'models', name);
     const manifest = manifestIn(folder);
     if (manifest) imported.push({ ...manifest, name, folder, shipped: false });
   }
   return [...shipped, ...imported];
+}
+
+/** Names of the folders of imported models, and of others that are no models. */
+async function importedNames(home: string): Promise<string[]> {
+  const folders = await readdir(join(home, 'models'), { withFileTypes: true }).catch(() => []);
+  return folders
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+    .map((entry) => entry.name)
+    .sort();
 }
 
 /** Null if the folder is not a model. */
@@ -57,6 +66,18 @@ export async function findModel(name: string, home: string): Promise<Model> {
 export async function verifyModel(name: string, home: string, signal?: AbortSignal): Promise<string[]> {
   const model = await findModel(name, home);
   return verify(model.folder, model, signal);
+}
+
+/** The same for every model, and for those whose descriptor cannot be read. */
+export async function verifyAll(home: string): Promise<{ name: string; findings: string[] }[]> {
+  const usable = (await listModels(home)).map(({ name }) => name);
+  const unusable = (await importedNames(home)).filter(
+    (name) => !usable.includes(name) && existsSync(join(home, 'models', name, DESCRIPTOR)),
+  );
+  const found: { name: string; findings: string[] }[] = [];
+  for (const name of usable) found.push({ name, findings: await verifyModel(name, home) });
+  for (const name of unusable) found.push({ name, findings: await verifyModel(name, home).catch((error: Error) => [error.message]) });
+  return found;
 }
 
 /** Deletes an imported model, including one that only an earlier version could open, and its figures. Throws for a shipped one. */

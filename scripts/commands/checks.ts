@@ -16,7 +16,7 @@ import { readMachine } from '../../engine/runtime/machine.ts';
 import { memoryOf } from '../../engine/runtime/memory.ts';
 import { advice } from '../../models/choose.ts';
 import { routedModels } from '../../models/routes.ts';
-import { listModels, verifyModel } from '../../models/store.ts';
+import { listModels, verifyAll } from '../../models/store.ts';
 import { databaseUrl } from './database.ts';
 import { ENV_FILE, FROM_ENVIRONMENT, loadSettings } from './environment.ts';
 import { openLocalPool } from './pool.ts';
@@ -92,10 +92,8 @@ async function models({ LONGHAND_HOME: home, LONGHAND_MODEL: wanted }: Settings)
   const all = await listModels(home);
   if (wanted !== 'auto' && !all.some((model) => model.name === wanted))
     throw new Error(`LONGHAND_MODEL is ${wanted}; installed are ${all.map((m) => m.name).join(', ')}`);
-  for (const model of all) {
-    const [finding] = await verifyModel(model.name, home);
-    if (finding) throw new Error(finding);
-  }
+  const [finding] = (await verifyAll(home)).flatMap(({ findings }) => findings);
+  if (finding) throw new Error(finding);
   const better = advice(
     readMachine(),
     all.map((model) => model.name),

@@ -86,14 +86,11 @@ export function addModels(program: Command): void {
     .argument('[name...]', 'default: all')
     .option('--json', 'print JSON')
     .action(async (names: string[], { json }: Options) => {
-      const { listModels, verifyModel } = await store();
+      const { verifyAll, verifyModel } = await store();
       const home = loadSettings().LONGHAND_HOME;
-      const chosen = names.length ? names : (await listModels(home)).map(({ name }) => name);
-      const rows: { name: string; whole: boolean; findings: string[] }[] = [];
-      for (const name of chosen) {
-        const findings = await verifyModel(name, home);
-        rows.push({ name, whole: findings.length === 0, findings });
-      }
+      const found = names.length ? [] : await verifyAll(home);
+      for (const name of names) found.push({ name, findings: await verifyModel(name, home) });
+      const rows = found.map(({ name, findings }) => ({ name, whole: findings.length === 0, findings }));
       print(rows, json);
       if (rows.some((row) => !row.whole)) process.exitCode = 1;
     });

@@ -106,6 +106,11 @@ t.test('What cannot be converted is refused with the remedy, and leaves no files
   writeFileSync(path, JSON.stringify({ ...descriptor, recipe: byRow }));
   await t.rejects(convert(model), /Cannot convert eight: another version of Longhand built it; import its checkpoint/);
   writeFileSync(path, JSON.stringify(descriptor));
-  truncateSync(join(model, 'decoder.onnx'), 100_000);
-  await t.rejects(convert(model), /decoder\.onnx is damaged/);
+  const decoder = join(model, 'decoder.onnx');
+  const bytes = readFileSync(decoder);
+  bytes[bytes.length - 1]! ^= 1;
+  writeFileSync(decoder, bytes);
+  await t.rejects(convert(model), /decoder\.onnx is damaged: its checksum differs.*remove the model and import its checkpoint again/);
+  truncateSync(decoder, 100_000);
+  await t.rejects(convert(model), /decoder\.onnx has 100000 bytes/);
 });

@@ -8,7 +8,7 @@ import { checkOf, keepCheck } from '../../models/choose.ts';
 import type { Check } from '../../models/descriptor.ts';
 import { fittingModel } from '../../models/fit.ts';
 import { importModel } from '../../models/importing.ts';
-import { checkNew, findModel, listModels, type Model, removeModel, verifyModel } from '../../models/store.ts';
+import { checkNew, findModel, listModels, type Model, removeModel, verifyAll, verifyModel } from '../../models/store.ts';
 import { verify } from '../../models/verify.ts';
 import { SHAPES, samples, writeCheckpoint } from './checkpoint.ts';
 import { difference, numbers, openNetwork } from './network.ts';
@@ -67,6 +67,20 @@ t.test('verify() detects a flipped bit, a missing file and a truncated file', as
     'is missing',
   ]);
   t.strictSame(await verifyModel('hurt', home), await verify(folder));
+});
+
+t.test('verifyAll() reports a model whose descriptor is damaged, and skips folders that are not models', async (t) => {
+  const own = t.testdir({ models: { cut: { 'model.json': '{"name": "cut"' }, stray: { 'notes.txt': '' } } });
+  const found = await verifyAll(own);
+  t.strictSame(
+    found.map(({ name, findings }) => [name, findings.length]),
+    [
+      ['whisper-base', 0],
+      ['diarization', 0],
+      ['cut', 1],
+    ],
+  );
+  t.match(found[2]!.findings[0], /model\.json is not valid/);
 });
 
 t.test('removeModel() deletes imported models only', async (t) => {

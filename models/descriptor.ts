@@ -75,9 +75,9 @@ const whisperSchema = z.object({
   variant: z.enum(VARIANTS),
   /** Supported devices. 8-bit models run on CPUs only: on a GPU, onnxruntime would silently run their products on the CPU. */
   devices: z.array(z.enum(DEVICES)).min(1),
-  /** SPDX expression, or `unknown`. */
-  licence: z.string(),
+  licence: z.string(), // SPDX expression, or `unknown`
   source: z.string(),
+  attribution: z.string().optional(), // if the licence requires it
   createdAt: z.iso.datetime().optional(),
   /** Checksum of the weights: of the single file, or of the shards' checksums. */
   checkpoint: z.object({ sha256, parameters: count }),

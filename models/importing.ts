@@ -8,6 +8,7 @@ import { variantForCpu } from './cpu.ts';
 import { DESCRIPTOR, type Recipe, readWhisper, writeDescriptor } from './descriptor.ts';
 import { inspect } from './inspect.ts';
 import { install, refused } from './install.ts';
+import { type Credit, creditOf } from './licence.ts';
 import { candidates, type Losses, safer } from './recipes/ladder.ts';
 import { recipeFor } from './recipes/recipes.ts';
 import { type Restored, restore } from './restore.ts';
@@ -55,6 +56,7 @@ export async function importModel(checkpoint: string, options: ImportOptions): P
   const weights = isBuilt(checkpoint) ? await restored(checkpoint, variant, options.signal) : undefined;
   const name = options.name ?? (weights ? `${weights.model.name}-${variant}` : basename(resolve(checkpoint)));
   await checkNew(name, variant, options.home);
+  const credit = weights ? { licence: weights.model.licence, attribution: null } : creditOf(checkpoint, name, options);
   const findings = options.force || weights ? [] : inspect(checkpoint);
   if (findings.length) throw refused(name, findings.join('; '));
   const bytes = weights ? HALF * weights.parameters : await checkpointBytes(checkpoint);
@@ -62,7 +64,7 @@ export async function importModel(checkpoint: string, options: ImportOptions): P
   return install(name, options.home, async (partial) => {
     const sha256 = weights?.sha256 ?? (await checkpointSha256(checkpoint));
     const known = recipeFor(sha256, variant);
-    const making = { checkpoint, weights, known, name, variant, partial, options, createdAt: new Date().toISOString() };
+    const making = { checkpoint, weights, credit, known, name, variant, partial, options, createdAt: new Date().toISOString() };
     await (options.measure ? makeMeasured(making, options.measure) : make(making, known));
   });
 }
@@ -86,6 +88,7 @@ interface Making {
   checkpoint: string;
   /** Used instead of the checkpoint's. */
   weights?: Restored;
+  credit: Credit;
   /** Recipe before anything is measured here. */
   known: Recipe;
   name: string;
@@ -97,10 +100,13 @@ interface Making {
 
 /** Builds the model by a recipe, replacing an earlier build. */
 async function make(making: Making, recipe: Recipe, folder = making.partial): Promise<void> {
-  const { checkpoint, weights, name, variant, options, createdAt } = making;
-  const { licence = weights?.model.licence ?? 'unknown', signal, onProgress } = options;
+  const { checkpoint, weights, credit, name, variant, options, createdAt } = making;
+  const { licence = credit.licence, signal, onProgress } = options;
   const source = options.source ?? (weights ? `${weights.model.source}; converted from ${weights.model.variant}` : resolve(checkpoint));
-  await build(checkpoint, folder, { weights, name, variant, recipe, licence, source, createdAt, signal, onProgress });
+  const converted = isInt8(variant) ? 'converted to 8 bits' : 'unchanged but for their precision';
+  const attribution =
+    weights?.model.attribution ?? (credit.attribution ? `${credit.attribution}; the weights are ${converted}` : undefined);
+  await build(checkpoint, folder, { weights, name, variant, recipe, licence, source, attribution, createdAt, signal, onProgress });
 }
 
 /** Builds by the recipe that measures best: first a safe one, then faster ones as long as accuracy holds. */

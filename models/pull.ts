@@ -50,7 +50,7 @@ export async function pullModel(name: string, options: PullOptions): Promise<Mod
     ...options,
     name: modelName,
     variant,
-    licence: entry?.licence ?? (await licenceOf(folder)),
+    licence: entry?.licence,
     source: `${hub.base}/${repository}@${commit}`,
     onProgress: (fraction) => options.onProgress?.(DOWNLOAD_SHARE + fraction * (1 - DOWNLOAD_SHARE), 'converting'),
   });
@@ -135,10 +135,4 @@ function pinned(hub: Hub, file: HubFile, { sha256 }: Pin): HubFile {
   throw new Error(
     `Cannot use ${file.name} of ${hub.repository}: ${found}; to take it all the same, pull ${hub.repository}@${file.revision}`,
   );
-}
-
-/** The licence in the model card's front matter. */
-async function licenceOf(folder: string): Promise<string> {
-  const card = await readFile(join(folder, 'README.md'), 'utf8').catch(() => '');
-  return /^license:\s*(\S+)/m.exec(card)?.[1] ?? 'unknown';
 }

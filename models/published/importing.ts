@@ -6,6 +6,7 @@ import { variantForCpu } from '../cpu.ts';
 import { type DescriptorOf, type FrameDescriptor, INTERFACE, TOKENS, writeDescriptor } from '../descriptor.ts';
 import type { ImportOptions } from '../importing.ts';
 import { install } from '../install.ts';
+import { creditOf, isLicence } from '../licence.ts';
 import { SAMPLE_RATE } from '../sample-rate.ts';
 import { requireSpace } from '../space.ts';
 import { checkNew, type Model } from '../store.ts';
@@ -121,18 +122,14 @@ export function aboutOf(
   options: Pick<PublishedOptions, 'licence' | 'source' | 'languages'>,
 ): About {
   const card = readCard(folder);
-  const licence = options.licence ?? card.licence ?? 'unknown';
-  const origin = options.source ?? (card.base ? `https://huggingface.co/${card.base}` : null);
-  const credited = /^CC-BY/i.test(licence);
-  if (credited && !origin)
-    throw refused(folder, `its licence ${licence} requires attribution; say who made it and where it is published, with --source`);
+  const origin = options.source ?? (card.base ? `https://huggingface.co/${card.base}` : undefined);
+  const credit = creditOf(folder, name, { licence: options.licence, source: origin });
   const given = options.languages?.length ? options.languages : card.languages;
   const languages = given.length ? [...given] : layout.languages;
   if (!languages.length) throw refused(folder, 'nothing says which languages it recognises; give their codes, such as --languages en,de');
   const wrong = languages.find((code) => !/^[a-z]{2,3}$/.test(code));
   if (wrong !== undefined) throw refused(folder, `"${wrong}" is not an ISO code of a language, such as en or kk`);
-  const attribution = credited ? `${name}, from ${origin}, licensed under ${licence}` : null;
-  return { licence, source: origin ?? resolve(folder), attribution, languages };
+  return { ...credit, source: origin ?? resolve(folder), languages };
 }
 
 /** The files to copy with their sizes: ONNX files, their external weights, and licences. */
@@ -140,10 +137,6 @@ async function filesOf(folder: string, networks: readonly string[]): Promise<{ n
   const wanted = new Set(networks.flatMap((file) => [file, ...externalFiles(join(folder, file))]));
   const names = (await readdir(folder)).filter((name) => wanted.has(name) || isLicence(name));
   return Promise.all(names.sort().map(async (name) => ({ name, bytes: (await stat(join(folder, name))).size })));
-}
-
-export function isLicence(name: string): boolean {
-  return /^licen[cs]e/i.test(name);
 }
 
 /** A transducer's files as its descriptor names them. */

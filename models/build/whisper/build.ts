@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { LOOP, type Recipe, type WhisperDescriptor, writeDescriptor } from '../../descriptor.ts';
+import { isLicence } from '../../licence.ts';
 import { recipeFor } from '../../recipes/recipes.ts';
 import { createGraph, type Variant, type Weights } from '../graph/graph.ts';
 import { type WrittenFile, weightBytes, writeModel } from '../graph/write.ts';
@@ -27,6 +28,8 @@ export interface BuildOptions {
   /** SPDX expression, and the origin of the checkpoint. */
   licence?: string;
   source?: string;
+  /** Attribution that the licence requires. */
+  attribution?: string;
   /** ISO 8601. */
   createdAt?: string;
   /** 0 to 1, never decreases. */
@@ -36,8 +39,8 @@ export interface BuildOptions {
   inlineLimit?: number;
 }
 
-/** Files copied from the checkpoint, besides its weights. */
-const COPIED = ['config.json', 'generation_config.json', 'tokenizer.json', 'tokenizer_config.json', 'preprocessor_config.json', 'LICENSE'];
+/** Files copied from the checkpoint, besides its weights and licences. */
+const COPIED = ['config.json', 'generation_config.json', 'tokenizer.json', 'tokenizer_config.json', 'preprocessor_config.json'];
 
 /**
  * Builds `encoder.onnx` and `decoder.onnx`, and for GPUs `loop.onnx`, in the folder `to` from a Whisper checkpoint folder in Hugging Face's
@@ -71,8 +74,8 @@ export async function build(from: string, to: string, options: BuildOptions): Pr
     const encoderFiles = await writeModel(join(to, 'encoder.onnx'), encoder, write);
     const files = [...encoderFiles, ...(await writeModel(join(to, 'decoder.onnx'), decoder, write))];
     if (variant === 'float16') files.push(...(await writeModel(join(to, LOOP), loop, write)));
-    const { name = basename(to), licence = 'unknown', source = from, createdAt } = options;
-    const about = { name, licence, source, variant, createdAt };
+    const { name = basename(to), licence = 'unknown', source = from, attribution, createdAt } = options;
+    const about = { name, licence, source, attribution, variant, createdAt };
     const made = {
       checkpoint: { sha256, parameters: checkpoint.parameters },
       peakConstants: encoder.peakConstants,
@@ -131,7 +134,8 @@ export async function checkpointSha256(folder: string, signal?: AbortSignal): Pr
 /** Copies the companion files; those in `completed` are written from it instead. */
 async function copyCompanions(from: string, to: string, completed: Record<string, object>): Promise<WrittenFile[]> {
   const written: WrittenFile[] = [];
-  for (const name of COPIED) {
+  const licences = (await readdir(from, { withFileTypes: true })).filter((entry) => !entry.isDirectory() && isLicence(entry.name));
+  for (const name of [...COPIED, ...licences.map((entry) => entry.name).sort()]) {
     const given = completed[name];
     const bytes = given ? Buffer.from(`${JSON.stringify(given, null, 2)}\n`) : await readFile(join(from, name)).catch(() => null);
     if (!bytes) continue;

@@ -22,7 +22,7 @@ export interface Made {
 
 /** Creates the descriptor of a model built by a recipe. */
 export function describe(
-  about: Pick<WhisperDescriptor, 'name' | 'licence' | 'source' | 'variant' | 'createdAt'>,
+  about: Pick<WhisperDescriptor, 'name' | 'licence' | 'source' | 'attribution' | 'variant' | 'createdAt'>,
   config: Config,
   generation: Generation,
   recipe: Recipe,

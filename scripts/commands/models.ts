@@ -73,11 +73,14 @@ export function addModels(program: Command): void {
     .addOption(new Option('--variant <variant>', 'precision of the weights').choices(VARIANTS).default('int8'))
     .option('--json', 'print JSON')
     .action(async (checkpoint: string, folder: string, { variant, json }: Options) => {
-      const [{ build }, { ABOUT }] = await Promise.all([
+      const [{ build, checkpointSha256 }, { ABOUT, CHECKPOINT }, { readCard }] = await Promise.all([
         import('../../models/build/whisper/build.ts'),
         import('../../models/recipes/whisper-base.ts'),
+        import('../../models/published/card.ts'),
       ]);
-      print(await build(checkpoint, folder, { variant: variant!, ...ABOUT }), json);
+      const included = (await checkpointSha256(checkpoint)) === CHECKPOINT;
+      const about = included ? ABOUT : { licence: readCard(checkpoint).licence };
+      print(await build(checkpoint, folder, { variant: variant!, ...about }), json);
     });
 
   models

@@ -1,8 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
+import { readWhisper } from '../../models/descriptor.ts';
 import { SHAPES, writeCheckpoint } from '../models/checkpoint.ts';
-import { LONGHAND, start } from '../support/processes.ts';
+import { LONGHAND, longhand, start } from '../support/processes.ts';
 import { eventually } from '../support/service.ts';
 
 const folder = t.testdir();
@@ -18,4 +19,11 @@ t.test('models import removes what it has written when it is stopped during the 
   t.equal(await importing.stop('SIGINT'), 1);
   t.match(importing.output.stderr, /Stopped\.\n$/);
   t.strictSame(readdirSync(models), []);
+});
+
+t.test('models build does not describe another checkpoint as the included model', async (t) => {
+  const made = path.join(folder, 'mine');
+  const { code } = await longhand(['models', 'build', checkpoint, made]);
+  t.equal(code, 0);
+  t.match(readWhisper(made), { name: 'mine', licence: 'unknown', source: checkpoint });
 });

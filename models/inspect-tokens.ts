@@ -23,26 +23,15 @@ export function tokenFindings(folder: string, config: Config, generation: Genera
   if (!text) return foreign('it is not byte pair encoding with a vocabulary and merges');
   const most = [...Object.values(text.vocab), ...ids.values()].reduce((a, b) => Math.max(a, b), -1);
   if (most >= vocabulary) return foreign(`it has a token ${most}, the weights end at ${vocabulary - 1}`);
-  const odd = [...idsOf(generation)].find(([token, id]) => ids.has(token) && ids.get(token) !== id);
+  // Others that contradict the tokenizer are not used: completeGeneration() takes the tokenizer's.
+  const numbers = { '<|endoftext|>': generation.eos_token_id, '<|startoftranscript|>': generation.decoder_start_token_id };
+  const odd = Object.entries(numbers).find(([token, id]) => ids.has(token) && ids.get(token) !== id);
   if (odd) {
     const [token, id] = odd;
     return [`generation_config.json belongs to another model: ${token} is ${id} in it, ${ids.get(token)} in tokenizer.json; ${published}`];
   }
   const words = textFinding(text, ids.get('<|endoftext|>')!);
   return words ? foreign(words) : [];
-}
-
-/** The special tokens that generation_config.json numbers. */
-function idsOf(generation: Generation): Map<string, number> {
-  const { lang_to_id: languages, task_to_id: tasks, prev_sot_token_id: previous } = generation;
-  return new Map([
-    ['<|endoftext|>', generation.eos_token_id],
-    ['<|startoftranscript|>', generation.decoder_start_token_id],
-    ['<|notimestamps|>', generation.no_timestamps_token_id],
-    ['<|startofprev|>', Number(previous)],
-    ...Object.entries((languages ?? {}) as Record<string, number>),
-    ...Object.entries((tasks ?? {}) as Record<string, number>).map(([task, id]): [string, number] => [`<|${task}|>`, id]),
-  ]);
 }
 
 /** A finding if text tokens are missing, or were not numbered in the order of the merges that make them. */

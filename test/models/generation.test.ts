@@ -83,3 +83,28 @@ t.test('completeGeneration() uses the heads published for a checkpoint size, and
   ]);
   t.end();
 });
+
+t.test("completeGeneration() ignores base's heads in a larger decoder, which many fine-tuned checkpoints carry", (t) => {
+  const made = (layers: number, heads: number) =>
+    completeGeneration(published, { ...config, decoder_layers: layers, decoder_attention_heads: heads }, tokens).alignment_heads;
+  t.strictSame(made(12, 12).slice(0, 3), [
+    [5, 3],
+    [5, 9],
+    [8, 0],
+  ]);
+  t.equal(made(24, 8).length, 96, 'the upper half of a size that was never published');
+  t.end();
+});
+
+t.test('completeGeneration() ignores the ids of another checkpoint: in large-v3, the number of transcribe in base translates', (t) => {
+  const shifted = new Map([...tokens].map(([text, id]) => [text, id < 50358 ? id : id + 1]));
+  const made = completeGeneration(published, { ...config, vocab_size: 51866 }, shifted.set('<|yue|>', 50358));
+  t.equal(made.task_to_id!.transcribe, 50360);
+  t.equal(made.no_timestamps_token_id, 50364);
+  t.equal(made.prev_sot_token_id, 50362);
+  t.equal(made.lang_to_id!['<|yue|>'], 50358);
+  t.strictSame(made.suppress_tokens, published.suppress_tokens, 'ids of text are the same');
+  const english = new Map([...tokens].map(([text, id]) => [text, id - 1]));
+  t.notOk('lang_to_id' in completeGeneration(published, { ...config, vocab_size: 51864, eos_token_id: 50256 }, english));
+  t.end();
+});

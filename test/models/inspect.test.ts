@@ -111,10 +111,10 @@ const problems: [what: string, damage: (folder: string) => void, message: RegExp
   ['a generation config that is a list', write('generation_config.json', '[]'), /generation_config\.json: it is not a JSON object/],
   [
     "another model's generation config",
-    generation({ no_timestamps_token_id: END_OF_TEXT + 10 }),
-    /generation_config\.json belongs to another model: <\|notimestamps\|> is 266 in it, 265 in tokenizer\.json/,
+    generation({ eos_token_id: END_OF_TEXT + 1 }),
+    /generation_config\.json belongs to another model: <\|endoftext\|> is 257 in it, 256 in tokenizer\.json/,
   ],
-  ["another model's tasks", generation({ task_to_id: { transcribe: 262 } }), /<\|transcribe\|> is 262 in it, 261 in tokenizer\.json/],
+  ['another start', generation({ decoder_start_token_id: END_OF_TEXT + 2 }), /<\|startoftranscript\|> is 258 in it, 257 in tokenizer\.json/],
   ['a suppressed token -1', generation({ suppress_tokens: [-1] }), /generation_config\.json: suppress_tokens\.0/],
   ['a cut index', sharded('{"weight_'), /index\.json: it does not say which file holds which weights/],
   [
@@ -151,6 +151,18 @@ for (const [what, make] of harmless) {
     t.strictSame(inspect(folder), []);
   });
 }
+
+t.test("inspect() accepts another Whisper's numbers of special tokens, and the tokenizer's are used", async (t) => {
+  for (const changes of [{ no_timestamps_token_id: END_OF_TEXT + 10 }, { task_to_id: { transcribe: END_OF_TEXT + 6 } }]) {
+    const folder = t.testdir();
+    writeCheckpoint(folder, SHAPES.plain!, 'F16');
+    generation(changes)(folder);
+    t.strictSame(inspect(folder), []);
+    const { generation: used } = readGeneration(folder, readConfig(folder));
+    t.equal(used.no_timestamps_token_id, END_OF_TEXT + 9);
+    t.notOk(used.task_to_id, 'there is one only in multilingual models');
+  }
+});
 
 t.test('tokenFindings() recognises a vocabulary of the same size in another order, and one without merges', async (t) => {
   const shipped = join(SHIPPED_FOLDER, 'whisper-base');

@@ -40,3 +40,10 @@ export function publishedHeads(layers: number, heads: number, vocabulary: number
   const found = PUBLISHED.find((size) => size.layers === layers && size.heads === heads && size.vocabulary === vocabulary);
   return found ? found.aligned.split(' ').map((pair) => pair.split('.').map(Number) as [number, number]) : null;
 }
+
+/** Whether heads are those published for decoders of another size or vocabulary. */
+export function isForOtherSize(pairs: readonly number[][], layers: number, heads: number, vocabulary: number): boolean {
+  const aligned = pairs.map((pair) => pair.join('.')).join(' ');
+  const found = PUBLISHED.find((size) => size.aligned === aligned);
+  return found !== undefined && (found.layers !== layers || found.heads !== heads || found.vocabulary !== vocabulary);
+}

@@ -75,7 +75,7 @@ function elementOf(variant: Variant): WhisperDescriptor['crossAttention']['eleme
 
 function tokensOf(generation: Generation): WhisperDescriptor['tokens'] {
   const noTimestamps = generation.no_timestamps_token_id;
-  const languages = Object.entries((generation.lang_to_id ?? {}) as Record<string, number>);
+  const languages = Object.entries(generation.lang_to_id ?? {});
   return {
     startOfTranscript: generation.decoder_start_token_id,
     startOfPrevious: Number(generation.prev_sot_token_id ?? noTimestamps - 2),
@@ -84,7 +84,7 @@ function tokensOf(generation: Generation): WhisperDescriptor['tokens'] {
     noTimestamps,
     firstTimestamp: noTimestamps + 1,
     latestStart: Number(generation.max_initial_timestamp_index ?? LATEST_START),
-    transcribe: ((generation.task_to_id ?? {}) as Record<string, number>).transcribe ?? noTimestamps - 4,
+    transcribe: generation.task_to_id?.transcribe ?? noTimestamps - 4,
     languages: Object.fromEntries(languages.map(([token, id]) => [token.slice(2, -2), id])),
     suppressed: generation.suppress_tokens ?? [],
     suppressedAtStart: (generation.begin_suppress_tokens ?? []) as number[],

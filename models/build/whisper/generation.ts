@@ -1,4 +1,4 @@
-import { publishedHeads } from './alignment-heads.ts';
+import { isForOtherSize, publishedHeads } from './alignment-heads.ts';
 import type { Config } from './files.ts';
 
 /** Reads and completes `generation_config.json`, the decoding parameters. Fine-tuned checkpoints often lack parts of it. */
@@ -10,6 +10,9 @@ export interface Generation extends Record<string, unknown> {
   /** [layer, head] of the decoder heads whose cross-attention follows the words in time. */
   alignment_heads: [number, number][];
   suppress_tokens?: number[] | null;
+  /** Ids of the language tokens, by their text. */
+  lang_to_id?: Record<string, number> | null;
+  task_to_id?: Record<string, number> | null;
 }
 
 /** The parts of config.json used here. */
@@ -27,10 +30,22 @@ export type Sizes = Pick<
 const TIMESTAMPS = 1501; // 0.00 to 30.00 s in steps of 0.02 s: the last ids of every Whisper vocabulary
 const FIRST_MULTILINGUAL_SIZE = 51865; // tokens; smaller vocabularies are English-only, although their tokenizers list the languages too
 
+/** Fields that a file of another checkpoint has wrong. */
+const OWN = [
+  'decoder_start_token_id',
+  'no_timestamps_token_id',
+  'prev_sot_token_id',
+  'is_multilingual',
+  'lang_to_id',
+  'task_to_id',
+  'alignment_heads',
+];
+
 /**
- * Fills in what is missing from the tokenizer's special tokens and OpenAI's defaults. Existing values stay, except for alignment heads that
- * the decoder does not have, as distilled checkpoints carry those of the larger model they were made from, and for ids of tokens that are not
- * one number, as newer libraries write lists. Returns `given` itself if it is complete.
+ * Fills in what is missing from the tokenizer's special tokens and OpenAI's defaults. Existing values stay, except for ids that contradict
+ * the tokenizer or are not one number, as newer libraries write lists, and alignment heads that the decoder does not have or that belong to
+ * another size: fine-tuned checkpoints often carry the file of base, distilled ones the heads of the larger model they were made from.
+ * Returns `given` itself if it is complete.
  * @param tokens the tokenizer's added tokens, text to id.
  */
 export function completeGeneration(given: Partial<Generation>, config: Sizes, tokens: ReadonlyMap<string, number>): Generation {
@@ -50,12 +65,26 @@ export function completeGeneration(given: Partial<Generation>, config: Sizes, to
     alignment_heads: alignmentHeads(config),
     ...(multilingual ? { lang_to_id: languages(tokens, start, translate), task_to_id: { translate, transcribe } } : {}),
   };
+  const isForeign = contradicts(given, tokens);
+  const kept = isForeign ? Object.fromEntries(Object.entries(given).filter(([key]) => !OWN.includes(key))) : given;
   const unusable = (key: string) =>
-    isEmpty(given[key]) ||
-    (key === 'alignment_heads' && !areHeads(given[key], config)) ||
-    (key.endsWith('_token_id') && !Number.isInteger(given[key]));
+    isEmpty(kept[key]) ||
+    (key === 'alignment_heads' && !areHeads(kept[key], config)) ||
+    (key.endsWith('_token_id') && !Number.isInteger(kept[key]));
   const missing = Object.entries(defaults).filter(([key, value]) => value !== undefined && unusable(key));
-  return (missing.length === 0 ? given : { ...given, ...Object.fromEntries(missing) }) as Generation;
+  return (missing.length === 0 ? kept : { ...kept, ...Object.fromEntries(missing) }) as Generation;
+}
+
+/** Whether ids are not those of the tokenizer: the file is that of another checkpoint. */
+function contradicts(given: Partial<Generation>, tokens: ReadonlyMap<string, number>): boolean {
+  const tasks = Object.entries(given.task_to_id ?? {}).map(([task, id]) => [`<|${task}|>`, id] as const);
+  const ids: (readonly [token: string, id: unknown])[] = [
+    ['<|notimestamps|>', given.no_timestamps_token_id],
+    ['<|startofprev|>', given.prev_sot_token_id],
+    ...tasks,
+    ...Object.entries(given.lang_to_id ?? {}),
+  ];
+  return ids.some(([token, id]) => Number.isInteger(id) && tokens.has(token) && tokens.get(token) !== id);
 }
 
 /** The published heads of a decoder of this size; otherwise, as in OpenAI's code, every head of the upper half of the layers. */
@@ -68,9 +97,10 @@ function upperHalf(layers: number, heads: number): [number, number][] {
   return Array.from({ length: (layers - first) * heads }, (_, i) => [first + Math.floor(i / heads), i % heads]);
 }
 
-function areHeads(value: unknown, { decoder_layers: layers, decoder_attention_heads: heads }: Sizes): boolean {
+function areHeads(value: unknown, { decoder_layers: layers, decoder_attention_heads: heads, vocab_size: vocabulary }: Sizes): boolean {
   const below = (number: unknown, end: number) => Number.isInteger(number) && Number(number) >= 0 && Number(number) < end;
-  return Array.isArray(value) && value.every((pair) => below(pair?.[0], layers) && below(pair?.[1], heads));
+  if (!Array.isArray(value) || !value.every((pair) => below(pair?.[0], layers) && below(pair?.[1], heads))) return false;
+  return !isForOtherSize(value, layers, heads, vocabulary);
 }
 
 /** The language tokens are those between <|startoftranscript|> and <|translate|>. */

@@ -1,5 +1,5 @@
 import { type Config, readTextTokens, readTokens, type TextTokens } from './build/whisper/files.ts';
-import type { Generation } from './build/whisper/generation.ts';
+import { type Generation, isToken } from './build/whisper/generation.ts';
 
 const TIMESTAMPS = 1501; // the last ids of every Whisper vocabulary
 const BYTES = 256; // tokens that are not the product of a merge
@@ -12,7 +12,7 @@ export function tokenFindings(folder: string, config: Config, generation: Genera
   const published = 'use the one published with these weights';
   const foreign = (found: string) => [`tokenizer.json belongs to another model: ${found}; ${published}`];
   for (const [token, wanted] of [
-    ['<|endoftext|>', config.eos_token_id ?? generation.eos_token_id],
+    ['<|endoftext|>', isToken(config.eos_token_id) ? config.eos_token_id : generation.eos_token_id],
     ['<|notimestamps|>', vocabulary - TIMESTAMPS - 1],
   ] as const) {
     const id = ids.get(token);

@@ -108,3 +108,10 @@ t.test('completeGeneration() ignores the ids of another checkpoint: in large-v3,
   t.notOk('lang_to_id' in completeGeneration(published, { ...config, vocab_size: 51864, eos_token_id: 50256 }, english));
   t.end();
 });
+
+t.test('completeGeneration() takes the end of text elsewhere where the file has a list, as newer Trainers write it', (t) => {
+  const listed = { ...published, eos_token_id: [50257] };
+  t.equal(completeGeneration(listed, config, tokens).eos_token_id, 50257);
+  t.equal(completeGeneration(listed, { ...config, eos_token_id: [50257] }, tokens).eos_token_id, 50257);
+  t.end();
+});

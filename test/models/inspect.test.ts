@@ -139,6 +139,7 @@ for (const [what, damage, message] of problems) {
 const harmless: [what: string, change: (folder: string) => void][] = [
   ['no generation config', (folder) => rmSync(join(folder, 'generation_config.json'))],
   ['its end of text in a list', generation({ eos_token_id: [END_OF_TEXT] })],
+  ['the end of text in its config in a list', config({ eos_token_id: [END_OF_TEXT] })],
   ['tensors of other formats that are not used', weights((header) => Object.assign(header, { ids: { ...header[MATRIX], dtype: 'I64' } }))],
   ['a bias of zeros', overwrite('model.encoder.layers.0.fc1.bias', ZERO)],
   ['an index that names more weights than the files have', sharded('{"weight_map": {"none": "first.safetensors"}}')],

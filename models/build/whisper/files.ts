@@ -25,7 +25,7 @@ const configSchema = z.object({
   max_target_positions: count.optional(),
   activation_function: z.string().optional(),
   scale_embedding: z.boolean().nullish(),
-  eos_token_id: token.nullish(),
+  eos_token_id: z.union([token, z.array(token)]).nullish(),
   decoder_start_token_id: token.nullish(),
   suppress_tokens: tokens,
   begin_suppress_tokens: tokens,

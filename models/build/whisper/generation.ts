@@ -54,7 +54,7 @@ export function completeGeneration(given: Partial<Generation>, config: Sizes, to
   const start = config.decoder_start_token_id ?? tokens.get('<|startoftranscript|>');
   const [translate, transcribe] = [tokens.get('<|translate|>'), tokens.get('<|transcribe|>')];
   const defaults: Record<string, unknown> = {
-    eos_token_id: config.eos_token_id ?? tokens.get('<|endoftext|>'),
+    eos_token_id: isToken(config.eos_token_id) ? config.eos_token_id : tokens.get('<|endoftext|>'),
     decoder_start_token_id: start,
     no_timestamps_token_id: noTimestamps,
     prev_sot_token_id: tokens.get('<|startofprev|>') ?? noTimestamps - 2,
@@ -70,7 +70,7 @@ export function completeGeneration(given: Partial<Generation>, config: Sizes, to
   const unusable = (key: string) =>
     isEmpty(kept[key]) ||
     (key === 'alignment_heads' && !areHeads(kept[key], config)) ||
-    (key.endsWith('_token_id') && !Number.isInteger(kept[key]));
+    (key.endsWith('_token_id') && !isToken(kept[key]));
   const missing = Object.entries(defaults).filter(([key, value]) => value !== undefined && unusable(key));
   return (missing.length === 0 ? kept : { ...kept, ...Object.fromEntries(missing) }) as Generation;
 }
@@ -84,7 +84,12 @@ function contradicts(given: Partial<Generation>, tokens: ReadonlyMap<string, num
     ...tasks,
     ...Object.entries(given.lang_to_id ?? {}),
   ];
-  return ids.some(([token, id]) => Number.isInteger(id) && tokens.has(token) && tokens.get(token) !== id);
+  return ids.some(([token, id]) => isToken(id) && tokens.has(token) && tokens.get(token) !== id);
+}
+
+/** Since its version 4.56, the Trainer of Hugging Face writes the end of text as a list of one. */
+export function isToken(value: unknown): value is number {
+  return Number.isInteger(value);
 }
 
 /** The published heads of a decoder of this size; otherwise, as in OpenAI's code, every head of the upper half of the layers. */

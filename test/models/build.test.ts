@@ -93,7 +93,7 @@ for (const [name, shape, dtype, shards] of CASES) {
 
 t.test('build() writes the same graphs from the same values in any data type', async (t) => {
   const sums = await Promise.all(
-    (['F16', 'BF16', 'F32'] as const).map(async (dtype) => {
+    (['F16', 'BF16', 'F32', 'F64'] as const).map(async (dtype) => {
       writeCheckpoint(join(home, `same-${dtype}`), SHAPES.plain!, dtype);
       const files = await build(join(home, `same-${dtype}`), join(home, `same-${dtype}-out`), { variant: 'int8' });
       return files.map(({ sha256 }) => sha256).join();
@@ -253,7 +253,7 @@ t.test('build() rejects weights whose size differs from config.json', async (t) 
   }
 });
 
-t.test('build() rejects weights with a damaged header, with a message about it', async (t) => {
+t.test('build() rejects weights with a damaged header or of another type, with a message about it', async (t) => {
   const from = join(home, 'damaged');
   writeCheckpoint(from, SHAPES.plain!, 'F16');
   const path = join(from, 'model.safetensors');
@@ -269,6 +269,7 @@ t.test('build() rejects weights with a damaged header, with a message about it',
     [changed({ ...tensor, data_offsets: [100, 50] }), /is not a safetensors file/],
     [changed({ ...tensor, data_offsets: undefined }), /is not a safetensors file/],
     [changed({ ...tensor, data_offsets: [0, 1e15] }), /ends early/],
+    [changed({ ...tensor, dtype: 'I8' }), /the tensor \S+ is I8, wanted F32, F16, BF16, F64; use the checkpoint before it was quantised/],
   ] as const) {
     const head = Buffer.alloc(8);
     head.writeBigUInt64LE(BigInt(Buffer.byteLength(text)));

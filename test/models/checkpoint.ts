@@ -5,7 +5,7 @@ import type { Weights } from '../../models/build/graph/graph.ts';
 import { dimensionsOf, readConfig, readGeneration } from '../../models/build/whisper/config.ts';
 import { Checkpoint } from '../../models/build/whisper/safetensors.ts';
 
-/** A tiny deterministic Whisper checkpoint. Weights are small integers times powers of two: exact in float32, float16 and bfloat16. */
+/** A tiny deterministic Whisper checkpoint. Weights are small integers times powers of two: exact in every type. */
 export interface Shape {
   mels: 80 | 128;
   encoderLayers: number;
@@ -16,7 +16,7 @@ export interface Shape {
   sentence?: string;
 }
 
-export type Dtype = 'F32' | 'F16' | 'BF16';
+export type Dtype = 'F32' | 'F16' | 'BF16' | 'F64';
 
 export const SHAPES: Record<string, Shape> = {
   plain: { mels: 80, encoderLayers: 2, decoderLayers: 2, generation: true },
@@ -186,9 +186,10 @@ function safetensors(tensors: [string, Tensor][], dtype: Dtype): Buffer {
   return Buffer.concat([length, json, ...bodies]);
 }
 
-/** Converts by moving bits: the values are exact in all three types. */
+/** Converts by moving bits: the values are exact in all types. */
 function encode(values: Float32Array, dtype: Dtype): Buffer {
   if (dtype === 'F32') return Buffer.from(values.buffer);
+  if (dtype === 'F64') return Buffer.from(Float64Array.from(values).buffer);
   const bits = new Uint32Array(values.buffer);
   const half = (b: number) => ((b >>> 16) & 0x8000) | ((b & 0x7fffffff) === 0 ? 0 : ((b & 0x7fffffff) - 0x38000000) >>> 13);
   const short = new Uint16Array(bits.length);

@@ -83,11 +83,12 @@ const problems: [what: string, damage: (folder: string) => void, message: RegExp
   ['a config of another architecture', config({ model_type: 'wav2vec2' }), /model_type wav2vec2; expected a Whisper checkpoint/],
   ['a config that is null', write('config.json', 'null'), /config\.json: it is not a JSON object \(is it a Git LFS pointer/],
   [
-    'values in 64 bits',
-    weights((header) => Object.assign(header[MATRIX]!, { dtype: 'F64' })),
-    /q_proj\.weight is stored as F64, wanted F32/,
+    'quantised values',
+    weights((header) => Object.assign(header[MATRIX]!, { dtype: 'I8' })),
+    /q_proj\.weight is I8, wanted F32, F16, BF16, F64; use the checkpoint before it was quantised/,
   ],
   ['a header of other sizes', weights((header) => Object.assign(header[MATRIX]!, { dtype: 'F32' })), /has 8192 bytes, wanted 16384/],
+  ['a header of 64 bits', weights((header) => Object.assign(header[MATRIX]!, { dtype: 'F64' })), /has 8192 bytes, wanted 32768/],
   ['a cut tokenizer', write('tokenizer.json', '{"added_tokens": ['), /tokenizer\.json: it is not a JSON object \(is it .* cut short/],
   ['a tokenizer without special tokens', tokenizer({ added_tokens: undefined }), /tokenizer\.json: added_tokens/],
   [

@@ -1,7 +1,8 @@
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 
-const BYTES = { F32: 4, F16: 2, BF16: 2 } as const; // of a value
+/** Bytes of a number, by the types that are read. */
+const BYTES = { F32: 4, F16: 2, BF16: 2, F64: 8 } as const;
 type Dtype = keyof typeof BYTES;
 
 interface Entry {
@@ -21,7 +22,8 @@ const MAX_HEADER_BYTES = 100_000_000; // limit of the format
 export class Checkpoint {
   private readonly files: number[] = [];
   private readonly entries = new Map<string, Entry>();
-  private readonly others = new Map<string, string>(); // number formats of tensors that cannot be read
+  /** Types of the tensors that are not read, such as those of quantised checkpoints. */
+  private readonly others = new Map<string, string>();
 
   /** Opens `model.safetensors`, or the shards listed in `model.safetensors.index.json`. Throws if there is neither or a file is damaged. */
   constructor(folder: string) {
@@ -50,7 +52,7 @@ export class Checkpoint {
     return this.entry(name).shape;
   }
 
-  /** The tensor as float32, row-major, converted from float16 or bfloat16. Throws if the checkpoint lacks it. */
+  /** The tensor as float32, row-major, converted from other floats. Throws if the checkpoint lacks it. */
   float32(name: string): Float32Array {
     const { file, dtype, begin, end } = this.entry(name);
     const bytes = new Uint8Array(end - begin);
@@ -60,6 +62,7 @@ export class Checkpoint {
       at += count;
     }
     if (dtype === 'F32') return new Float32Array(bytes.buffer);
+    if (dtype === 'F64') return Float32Array.from(new Float64Array(bytes.buffer));
     const halves = new Uint16Array(bytes.buffer);
     return dtype === 'F16' ? fromFloat16(halves) : fromBfloat16(halves);
   }
@@ -68,21 +71,18 @@ export class Checkpoint {
     for (const file of this.files.splice(0)) closeSync(file);
   }
 
-  /** Checkpoints of the bare model use the same names without the prefix `model.`. */
   private find(name: string): Entry | undefined {
-    return this.entries.get(name) ?? this.entries.get(name.replace(/^model\./, ''));
+    return found(this.entries, name);
   }
 
   private entry(name: string): Entry {
     const entry = this.find(name);
     if (entry) return entry;
-    const format = this.others.get(name) ?? this.others.get(name.replace(/^model\./, ''));
-    if (format)
-      throw new Error(
-        `Cannot build the model: ${name} is stored as ${format}, wanted F32, F16 or BF16; use the checkpoint as it was published`,
-      );
+    const dtype = found(this.others, name);
     throw new Error(
-      `Cannot build the model: the checkpoint has no tensor ${name}; expected a Whisper checkpoint in the Hugging Face layout`,
+      dtype === undefined
+        ? `Cannot build the model: the checkpoint has no tensor ${name}; expected a Whisper checkpoint in the Hugging Face layout`
+        : `Cannot build the model: the tensor ${name} is ${dtype}, wanted ${Object.keys(BYTES).join(', ')}; use the checkpoint before it was quantised`,
     );
   }
 
@@ -102,18 +102,27 @@ export class Checkpoint {
     for (const [name, { dtype, shape, data_offsets }] of Object.entries(header)) {
       const [begin, end] = data_offsets;
       if (end > room) throw new Error(`Cannot read the tensor ${name}: its file ends early; copy or download the checkpoint again`);
-      if (!(dtype in BYTES)) {
+      if (!isRead(dtype)) {
         this.others.set(name, dtype);
         continue;
       }
-      const wanted = shape.reduce((product, size) => product * size, BYTES[dtype as Dtype]);
+      const wanted = shape.reduce((product, size) => product * size, BYTES[dtype]);
       if (end - begin !== wanted)
         throw new Error(
           `Cannot read ${path}: the tensor ${name}, ${dtype} [${shape}], has ${end - begin} bytes, wanted ${wanted}; download it again`,
         );
-      this.entries.set(name, { file, dtype: dtype as Dtype, shape, begin: 8 + length + begin, end: 8 + length + end });
+      this.entries.set(name, { file, dtype, shape, begin: 8 + length + begin, end: 8 + length + end });
     }
   }
+}
+
+/** Checkpoints of the bare model use the same names without the prefix `model.`. */
+function found<T>(tensors: ReadonlyMap<string, T>, name: string): T | undefined {
+  return tensors.get(name) ?? tensors.get(name.replace(/^model\./, ''));
+}
+
+function isRead(dtype: string): dtype is Dtype {
+  return Object.hasOwn(BYTES, dtype);
 }
 
 type Header = Record<string, { dtype: string; shape: number[]; data_offsets: [number, number] }>;

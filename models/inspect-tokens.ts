@@ -11,6 +11,12 @@ export function tokenFindings(folder: string, config: Config, generation: Genera
   const ids = readTokens(folder);
   const published = 'use the one published with these weights';
   const foreign = (found: string) => [`tokenizer.json belongs to another model: ${found}; ${published}`];
+  const end = (ids.get('<|notimestamps|>') ?? vocabulary) + 1 + TIMESTAMPS;
+  const extra = [...ids].flatMap(([token, id]) => (id >= end && id < vocabulary ? [token.slice(0, 40)] : []));
+  if (extra.length)
+    return [
+      `tokenizer.json has tokens after the timestamps (${extra.slice(0, 3).join(', ')}), added in fine-tuning, which would be taken for timestamps; use a checkpoint with Whisper's own tokens`,
+    ];
   for (const [token, wanted] of [
     ['<|endoftext|>', isToken(config.eos_token_id) ? config.eos_token_id : generation.eos_token_id],
     ['<|notimestamps|>', vocabulary - TIMESTAMPS - 1],

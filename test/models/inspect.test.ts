@@ -5,7 +5,7 @@ import { readConfig, readGeneration } from '../../models/build/whisper/config.ts
 import { inspect } from '../../models/inspect.ts';
 import { tokenFindings } from '../../models/inspect-tokens.ts';
 import { SHIPPED_FOLDER } from '../../models/manifest.ts';
-import { END_OF_TEXT, SHAPES, writeCheckpoint } from './checkpoint.ts';
+import { END_OF_TEXT, SHAPES, VOCABULARY, writeCheckpoint } from './checkpoint.ts';
 
 type Json = Record<string, unknown>;
 type Header = Record<string, { dtype: string; shape: number[]; data_offsets: [number, number] }>;
@@ -102,6 +102,20 @@ const problems: [what: string, damage: (folder: string) => void, message: RegExp
     /tokenizer\.json belongs to another model: it is not byte pair encoding/,
   ],
   ['a tokenizer without text', tokenizer({ model: { type: 'BPE', vocab: {}, merges: [] } }), /it has 0 text tokens, the checkpoint 256/],
+  [
+    'tokens added after the timestamps',
+    (folder) => {
+      config({ vocab_size: VOCABULARY + 2 })(folder);
+      weights((header) => {
+        const tensor = header['model.decoder.embed_tokens.weight']!;
+        tensor.shape[0]! += 2;
+        tensor.data_offsets[1] += 2 * 64 * 2; // those of the next one
+      })(folder);
+      const added = ['troponin', 'stent'].map((content, i) => ({ id: VOCABULARY + i, content }));
+      change('tokenizer.json', (given) => ({ ...given, added_tokens: [...(given.added_tokens as Json[]), ...added] }))(folder);
+    },
+    /tokenizer\.json has tokens after the timestamps \(troponin, stent\), added in fine-tuning/,
+  ],
   ['an unreadable preprocessor', write('preprocessor_config.json', '{"feature'), /preprocessor_config\.json: it is not a JSON object/],
   [
     'mel filters of another size',

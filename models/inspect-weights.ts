@@ -47,6 +47,18 @@ export function weightFindings(checkpoint: Checkpoint): string[] {
   return [`its weights are damaged: ${percent} % of them are exactly zero, which training does not produce; ${remedy}`];
 }
 
+const [EMBEDDING, OUTPUT] = ['model.decoder.embed_tokens.weight', 'proj_out.weight'];
+
+/** The graphs have one matrix for both ends of the decoder, as Whisper does. */
+export function outputFindings(checkpoint: Checkpoint): string[] {
+  if (!checkpoint.has(OUTPUT)) return [];
+  const [embedding, output] = [checkpoint.float32(EMBEDDING), checkpoint.float32(OUTPUT)];
+  if (output.length === embedding.length && output.every((value, i) => value === embedding[i])) return [];
+  return [
+    `${OUTPUT} is not the embedding of the tokens (tie_word_embeddings is false in config.json), which would be used in its place; use a checkpoint that was fine-tuned with both tied, as in Whisper`,
+  ];
+}
+
 /** Exact zeros, the most of them in a row, and whether there are values that are not finite. */
 function scan(values: Float32Array): { zeros: number; hole: number; broken: boolean } {
   let [zeros, hole, row, broken] = [0, 0, 0, false];

@@ -5,7 +5,7 @@ import { type Config, featuresSchema, readJson } from './build/whisper/files.ts'
 import { BINS, FFT, HOP, melFilters } from './build/whisper/mel.ts';
 import { Checkpoint } from './build/whisper/safetensors.ts';
 import { tokenFindings } from './inspect-tokens.ts';
-import { weightFindings } from './inspect-weights.ts';
+import { outputFindings, weightFindings } from './inspect-weights.ts';
 import { SAMPLE_RATE } from './sample-rate.ts';
 
 /** Checks a checkpoint before anything is built from it. */
@@ -27,6 +27,7 @@ export function inspect(folder: string): string[] {
       ...featureFindings(folder, config.num_mel_bins),
       ...tokenFindings(folder, config, generation),
       ...weightFindings(checkpoint),
+      ...(config.tie_word_embeddings === false ? outputFindings(checkpoint) : []),
     ];
   } finally {
     checkpoint.close();

@@ -13,6 +13,7 @@ type Header = Record<string, { dtype: string; shape: number[]; data_offsets: [nu
 const WEIGHTS = 'model.safetensors';
 const INDEX = 'model.safetensors.index.json';
 const MATRIX = 'model.encoder.layers.1.self_attn.q_proj.weight';
+const EMBEDDING = 'model.decoder.embed_tokens.weight';
 const ZERO = 0;
 const [NOT_A_NUMBER, INFINITE] = [0x7e00, 0x7c00]; // in half precision
 
@@ -26,16 +27,16 @@ const generation = (changes: Json) => change('generation_config.json', (given) =
 const tokenizer = (changes: Json) => change('tokenizer.json', (given) => ({ ...given, ...changes }));
 const preprocessor = (content: Json) => write('preprocessor_config.json', JSON.stringify(content));
 
-/** Changes the header of the weights, and their bytes. */
-const weights = (by: (header: Header, bytes: Buffer) => void) => (folder: string) => {
+/** Changes the header of the weights, and their bytes; bytes that are returned are added. */
+const weights = (by: (header: Header, bytes: Buffer) => unknown) => (folder: string) => {
   const path = join(folder, WEIGHTS);
   const file = readFileSync(path);
   const end = 8 + Number(file.readBigUInt64LE());
   const [header, bytes] = [JSON.parse(file.toString('utf8', 8, end)) as Header, file.subarray(end)];
-  by(header, bytes);
+  const more = by(header, bytes);
   const [length, json] = [Buffer.alloc(8), Buffer.from(JSON.stringify(header))];
   length.writeBigUInt64LE(BigInt(json.length));
-  writeFileSync(path, Buffer.concat([length, json, bytes]));
+  writeFileSync(path, Buffer.concat([length, json, bytes, ...(Buffer.isBuffer(more) ? [more] : [])]));
 };
 
 /** Overwrites the first values of a weight, or all. */
@@ -44,6 +45,18 @@ const overwrite = (name: string, half: number, count = Number.POSITIVE_INFINITY)
     const [begin, end] = header[name]!.data_offsets;
     for (let at = begin; at < Math.min(end, begin + 2 * count); at += 2) bytes.writeUInt16LE(half, at);
   });
+
+/** Adds a matrix of its own for the output, which is that of the token embedding or one in which a number differs. */
+const output = (differs: boolean) => (folder: string) => {
+  config({ tie_word_embeddings: false })(folder);
+  weights((header, bytes) => {
+    const embedding = header[EMBEDDING]!;
+    const copy = Buffer.from(bytes.subarray(...embedding.data_offsets));
+    if (differs) copy.writeUInt16LE(copy.readUInt16LE(200) ^ 1, 200);
+    header['proj_out.weight'] = { ...embedding, data_offsets: [bytes.length, bytes.length + copy.length] };
+    return copy;
+  })(folder);
+};
 
 const sharded = (index: string) => (folder: string) => {
   renameSync(join(folder, WEIGHTS), join(folder, 'first.safetensors'));
@@ -55,7 +68,7 @@ const problems: [what: string, damage: (folder: string) => void, message: RegExp
   ['a norm of zeros', overwrite('model.encoder.layer_norm.weight', ZERO), /model\.encoder\.layer_norm\.weight or a part of it is empty/],
   [
     'a hole in its largest matrix',
-    overwrite('model.decoder.embed_tokens.weight', ZERO, 17_000),
+    overwrite(EMBEDDING, ZERO, 17_000),
     /model\.decoder\.embed_tokens\.weight or a part of it is empty/,
   ],
   ['a bias with NaN', overwrite('model.encoder.layers.0.fc1.bias', NOT_A_NUMBER, 1), /fc1\.bias has values that are not numbers/],
@@ -107,7 +120,7 @@ const problems: [what: string, damage: (folder: string) => void, message: RegExp
     (folder) => {
       config({ vocab_size: VOCABULARY + 2 })(folder);
       weights((header) => {
-        const tensor = header['model.decoder.embed_tokens.weight']!;
+        const tensor = header[EMBEDDING]!;
         tensor.shape[0]! += 2;
         tensor.data_offsets[1] += 2 * 64 * 2; // those of the next one
       })(folder);
@@ -115,6 +128,11 @@ const problems: [what: string, damage: (folder: string) => void, message: RegExp
       change('tokenizer.json', (given) => ({ ...given, added_tokens: [...(given.added_tokens as Json[]), ...added] }))(folder);
     },
     /tokenizer\.json has tokens after the timestamps \(troponin, stent\), added in fine-tuning/,
+  ],
+  [
+    'another matrix for its output than for its tokens',
+    output(true),
+    /proj_out\.weight is not the embedding of the tokens \(tie_word_embeddings is false/,
   ],
   ['an unreadable preprocessor', write('preprocessor_config.json', '{"feature'), /preprocessor_config\.json: it is not a JSON object/],
   [
@@ -152,6 +170,7 @@ for (const [what, damage, message] of problems) {
 }
 
 const harmless: [what: string, change: (folder: string) => void][] = [
+  ['a matrix for its output that equals the embedding of the tokens', output(false)],
   ['no generation config', (folder) => rmSync(join(folder, 'generation_config.json'))],
   ['its end of text in a list', generation({ eos_token_id: [END_OF_TEXT] })],
   ['the end of text in its config in a list', config({ eos_token_id: [END_OF_TEXT] })],

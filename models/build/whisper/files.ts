@@ -25,6 +25,8 @@ const configSchema = z.object({
   max_target_positions: count.optional(),
   activation_function: z.string().optional(),
   scale_embedding: z.boolean().nullish(),
+  /** False: the matrix of the output is not that of the token embedding. */
+  tie_word_embeddings: z.boolean().nullish(),
   eos_token_id: z.union([token, z.array(token)]).nullish(),
   decoder_start_token_id: token.nullish(),
   suppress_tokens: tokens,

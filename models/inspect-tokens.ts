@@ -1,5 +1,6 @@
-import { type Config, readTextTokens, readTokens, type TextTokens } from './build/whisper/files.ts';
+import type { Config, TextTokens } from './build/whisper/files.ts';
 import { type Generation, isToken } from './build/whisper/generation.ts';
+import { readTextTokens, readTokens } from './build/whisper/tokenizer.ts';
 
 const TIMESTAMPS = 1501; // the last ids of every Whisper vocabulary
 const BYTES = 256; // tokens that are not the product of a merge

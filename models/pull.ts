@@ -1,6 +1,7 @@
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { INDEX, ONE_FILE, shardsOfIndex } from './build/whisper/safetensors.ts';
+import { PARTS, TOKENIZER } from './build/whisper/tokenizer.ts';
 import { CATALOGUE, type Listed, listed } from './catalogue.ts';
 import { variantForCpu } from './cpu.ts';
 import { download, type Hub, type HubFile, lookUp } from './hub.ts';
@@ -20,7 +21,7 @@ export interface PullOptions extends Omit<ImportOptions, 'onProgress' | 'licence
 }
 
 const HUB = 'https://huggingface.co';
-const NEEDED = ['config.json', 'tokenizer.json'];
+const CONFIG = 'config.json';
 const WANTED = ['generation_config.json', 'tokenizer_config.json', 'preprocessor_config.json', 'README.md'];
 const DOWNLOAD_SHARE = 0.9; // of the progress; the rest is conversion
 
@@ -105,15 +106,16 @@ async function downloadCheckpoint(
 
 /** Lists every file of the checkpoint, all of one commit. Downloads the index of a sharded checkpoint to find its shards. */
 async function listFiles(hub: Hub, { revision, pin }: Pick<Wanted, 'revision' | 'pin'>, folder: string): Promise<HubFile[]> {
-  const config = await lookUp(hub, NEEDED[0]!, revision);
-  if (!config) throw new Error(`Cannot find a model ${hub.repository} on ${hub.base}: it has no ${NEEDED[0]}`);
+  const config = await lookUp(hub, CONFIG, revision);
+  if (!config) throw new Error(`Cannot find a model ${hub.repository} on ${hub.base}: it has no ${CONFIG}`);
   const find = (name: string) => lookUp(hub, name, config.revision);
-  const files: (HubFile | null)[] = [config];
-  for (const name of [...NEEDED.slice(1), ...WANTED]) files.push(await find(name));
-  for (const name of NEEDED) {
-    if (!files.some((file) => file?.name === name))
-      throw new Error(`Cannot use ${hub.repository}: it has no ${name}; expected a checkpoint of transformers' Whisper`);
-  }
+  const tokenizer = await find(TOKENIZER);
+  const files: (HubFile | null)[] = [config, tokenizer];
+  for (const name of [...(tokenizer ? [] : [...PARTS.needed, ...PARTS.others]), ...WANTED]) files.push(await find(name));
+  if (!tokenizer && !PARTS.needed.every((name) => files.some((file) => file?.name === name)))
+    throw new Error(
+      `Cannot use ${hub.repository}: it has no ${TOKENIZER}, nor ${PARTS.needed.join(' and ')}; expected a checkpoint of transformers' Whisper`,
+    );
   const single = await find(ONE_FILE);
   if (single) return [...files, pin ? pinned(hub, single, pin) : single].filter((file) => file !== null);
   if (pin) throw new Error(`Cannot use ${hub.repository} of ${hub.base}: it has no ${ONE_FILE}, whose checksum is known`);

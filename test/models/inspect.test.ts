@@ -66,11 +66,7 @@ const sharded = (index: string) => (folder: string) => {
 const problems: [what: string, damage: (folder: string) => void, message: RegExp][] = [
   ['a matrix of zeros', overwrite(MATRIX, ZERO), /damaged: model\.encoder\.layers\.1\.self_attn\.q_proj\.weight or a part of it is empty/],
   ['a norm of zeros', overwrite('model.encoder.layer_norm.weight', ZERO), /model\.encoder\.layer_norm\.weight or a part of it is empty/],
-  [
-    'a hole in its largest matrix',
-    overwrite(EMBEDDING, ZERO, 17_000),
-    /model\.decoder\.embed_tokens\.weight or a part of it is empty/,
-  ],
+  ['a hole in its largest matrix', overwrite(EMBEDDING, ZERO, 17_000), /model\.decoder\.embed_tokens\.weight or a part of it is empty/],
   ['a bias with NaN', overwrite('model.encoder.layers.0.fc1.bias', NOT_A_NUMBER, 1), /fc1\.bias has values that are not numbers/],
   ['an infinite norm', overwrite('model.decoder.layer_norm.weight', INFINITE, 1), /layer_norm\.weight has values that are not numbers/],
   [
@@ -147,7 +143,11 @@ const problems: [what: string, damage: (folder: string) => void, message: RegExp
     generation({ eos_token_id: END_OF_TEXT + 1 }),
     /generation_config\.json belongs to another model: <\|endoftext\|> is 257 in it, 256 in tokenizer\.json/,
   ],
-  ['another start', generation({ decoder_start_token_id: END_OF_TEXT + 2 }), /<\|startoftranscript\|> is 258 in it, 257 in tokenizer\.json/],
+  [
+    'another start',
+    generation({ decoder_start_token_id: END_OF_TEXT + 2 }),
+    /<\|startoftranscript\|> is 258 in it, 257 in tokenizer\.json/,
+  ],
   ['a suppressed token -1', generation({ suppress_tokens: [-1] }), /generation_config\.json: suppress_tokens\.0/],
   ['a cut index', sharded('{"weight_'), /index\.json: it does not say which file holds which weights/],
   [

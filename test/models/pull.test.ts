@@ -158,6 +158,22 @@ t.test('pullModel() restarts a file if the server cannot resume', async (t) => {
   t.strictSame(await verifyModel('whisper-tiny', folder), []);
 });
 
+t.test('pullModel() takes the parts of a tokenizer where a fine-tuned checkpoint has no tokenizer.json', async (t) => {
+  const tuned = join(scratch, 'tuned');
+  writeCheckpoint(tuned, SHAPES.plain!, 'F16');
+  const { added_tokens: added, model } = JSON.parse(readFileSync(join(tuned, 'tokenizer.json'), 'utf8'));
+  rmSync(join(tuned, 'tokenizer.json'));
+  writeFileSync(join(tuned, 'vocab.json'), JSON.stringify(model.vocab));
+  const hub = await openHub(t, { 'someone/tuned': tuned });
+  await t.rejects(pullModel('someone/tuned', { home: home(), hub: hub.base }), /no tokenizer\.json, nor vocab\.json and merges\.txt/);
+  writeFileSync(join(tuned, 'merges.txt'), '#version: 0.2\n');
+  const ids = added.map(({ content, id }: { content: string; id: number }) => [content, id]);
+  writeFileSync(join(tuned, 'added_tokens.json'), JSON.stringify(Object.fromEntries(ids)));
+  const folder = home();
+  await pullModel('someone/tuned', { home: folder, hub: hub.base });
+  t.strictSame(await verifyModel('tuned', folder), []);
+});
+
 t.test('pullModel() rejects files whose checksum differs, large and small', async (t) => {
   for (const damage of ['model.safetensors', 'tokenizer.json']) {
     const hub = await openHub(t, { 'openai/whisper-tiny': single });

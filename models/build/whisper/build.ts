@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -16,6 +16,7 @@ import { addLoop } from './loop.ts';
 import { addHeadProbe, addScaleProbe } from './probe.ts';
 import { Checkpoint, shardsOf } from './safetensors.ts';
 import { equalised, smoothed } from './smooth.ts';
+import { readTokenizer, TOKENIZER } from './tokenizer.ts';
 
 export interface BuildOptions {
   variant: Variant;
@@ -59,7 +60,10 @@ export async function build(from: string, to: string, options: BuildOptions): Pr
     const sha256 = options.weights?.sha256 ?? (await checkpointSha256(from, signal));
     const recipe = options.recipe ?? recipeFor(sha256, variant);
     await mkdir(to, { recursive: true });
-    const companions = await copyCompanions(from, to, complete ? {} : { 'generation_config.json': generation });
+    const companions = await copyCompanions(from, to, {
+      ...(complete ? {} : { 'generation_config.json': generation }),
+      ...(existsSync(join(from, TOKENIZER)) ? {} : { [TOKENIZER]: readTokenizer(from) }),
+    });
     const weights = evened(checkpoint, dimensions, variant, recipe);
     const encoder = createGraph(weights, variant, recipe.scales.rowwise);
     addEncoder(encoder, dimensions, recipe);

@@ -1,8 +1,9 @@
 import type { Recipe } from '../../descriptor.ts';
 import type { Variant, Weights } from '../graph/graph.ts';
-import { type Config, readConfigFile, readGenerationFile, readTokens } from './files.ts';
+import { type Config, readConfigFile, readGenerationFile } from './files.ts';
 import { completeGeneration, type Generation } from './generation.ts';
 import { shapesOf } from './shapes.ts';
+import { readTokens } from './tokenizer.ts';
 
 /** Parameters of the graphs: dimensions and token ids of a Whisper checkpoint. */
 export interface ModelDimensions {

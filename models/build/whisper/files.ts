@@ -9,7 +9,8 @@ const FOLDER = 'expected a Whisper checkpoint folder in the Hugging Face layout,
 const count = z.int().positive();
 const token = z.int().nonnegative();
 const tokens = z.array(token).nullish();
-const ids = z.record(z.string(), token).nullish();
+/** Numbers of tokens, as `vocab.json` and `added_tokens.json` have them. */
+export const numbersSchema = z.record(z.string(), token);
 
 const configSchema = z.object({
   d_model: count,
@@ -43,7 +44,12 @@ export function readConfigFile(folder: string): Config {
   return readJson(folder, 'config.json', configSchema);
 }
 
-const generationSchema = z.object({ suppress_tokens: tokens, begin_suppress_tokens: tokens, lang_to_id: ids, task_to_id: ids });
+const generationSchema = z.object({
+  suppress_tokens: tokens,
+  begin_suppress_tokens: tokens,
+  lang_to_id: numbersSchema.nullish(),
+  task_to_id: numbersSchema.nullish(),
+});
 
 /** Reads `generation_config.json`; nothing if there is none. */
 export function readGenerationFile(folder: string): Record<string, unknown> {
@@ -51,12 +57,15 @@ export function readGenerationFile(folder: string): Record<string, unknown> {
   return existsSync(join(folder, name)) ? readJson(folder, name, generationSchema) : {};
 }
 
-const tokensSchema = z.object({ added_tokens: z.array(z.object({ id: token, content: z.string() })) });
+/** The special tokens of `tokenizer.json`. */
+export const specialSchema = z.object({ added_tokens: z.array(z.object({ id: token, content: z.string() })) });
+export type SpecialTokens = z.infer<typeof specialSchema>;
 
-const textSchema = z.object({
+/** The text tokens of `tokenizer.json`: byte pair encoding, as with Whisper. */
+export const textSchema = z.object({
   model: z.object({
     type: z.literal('BPE').optional(), // in files of old libraries it is missing
-    vocab: z.record(z.string(), token),
+    vocab: numbersSchema,
     merges: z.array(z.union([z.string(), z.tuple([z.string(), z.string()])])),
   }),
 });
@@ -64,16 +73,8 @@ const textSchema = z.object({
 /** How text is written in tokens. */
 export type TextTokens = z.infer<typeof textSchema>['model'];
 
-/** The text tokens of `tokenizer.json`; null if it is not byte pair encoding, as it is with Whisper. */
-export function readTextTokens(folder: string): TextTokens | null {
-  const content = readJson(folder, 'tokenizer.json', z.object({}));
-  return textSchema.safeParse(content).data?.model ?? null;
-}
-
-/** The special tokens of `tokenizer.json`: text to id. */
-export function readTokens(folder: string): ReadonlyMap<string, number> {
-  return new Map(readJson(folder, 'tokenizer.json', tokensSchema).added_tokens.map(({ id, content }) => [content, id]));
-}
+/** The special tokens of `tokenizer_config.json`. */
+export const decoderSchema = z.object({ added_tokens_decoder: z.record(z.string(), z.object({ content: z.string() })).nullish() });
 
 /** The parts of `preprocessor_config.json` that are checked. */
 export const featuresSchema = z.object({

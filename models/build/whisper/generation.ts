@@ -68,9 +68,7 @@ export function completeGeneration(given: Partial<Generation>, config: Sizes, to
   const isForeign = contradicts(given, tokens);
   const kept = isForeign ? Object.fromEntries(Object.entries(given).filter(([key]) => !OWN.includes(key))) : given;
   const unusable = (key: string) =>
-    isEmpty(kept[key]) ||
-    (key === 'alignment_heads' && !areHeads(kept[key], config)) ||
-    (key.endsWith('_token_id') && !isToken(kept[key]));
+    isEmpty(kept[key]) || (key === 'alignment_heads' && !areHeads(kept[key], config)) || (key.endsWith('_token_id') && !isToken(kept[key]));
   const missing = Object.entries(defaults).filter(([key, value]) => value !== undefined && unusable(key));
   return (missing.length === 0 ? kept : { ...kept, ...Object.fromEntries(missing) }) as Generation;
 }

@@ -156,7 +156,7 @@ export const RULES: Readonly<Record<string, readonly (readonly [rule: string, ..
     ['60 s without data, 90 minutes in all', 'an upload that takes longer', 'a stalled upload', 'a very slow upload'],
     ['10 uploads in flight per key, 16 per workspace', 'uploads in flight', 'the upload slot of a host'],
     ['300 reports a day until UTC midnight, 200 waiting, 30 each', '300 reports per workspace', '200 reports waiting', '30 generations'],
-    ['30 deletions a minute and key', 'DELETE: 30 a minute'],
+    ['30 deletions a minute and key', 'DELETE: 30 a minute', 'DELETE: deletions from before the clock'],
     ['minutes are net of reservations', '2.8 workspace info', '3.1 POST is answered'],
     ['queue and daily caps', 'queued files and uploads', 'uploads that break off', 'the first limit in the published order'],
     ['request rate', 'openRateLimiter() lets a burst', 'every authenticated answer'],

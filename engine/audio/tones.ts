@@ -1,26 +1,33 @@
 import { type Recording, SAMPLE_RATE, type Span } from '../types.ts';
+import {
+  isVoiced,
+  LOBE_BINS,
+  LOBE_WIDTH,
+  lowestBin,
+  MAX_PEAKS,
+  MIN_HERTZ,
+  MIN_TONE_HERTZ,
+  type Peaks,
+  peaksOf,
+  powerFrom,
+  spreadOf,
+  takePeak,
+} from './peaks.ts';
+import { findPulses } from './pulses.ts';
 import { windowedSpectrum } from './spectrum.ts';
 
 const COARSE_SAMPLES = 512; // samples of a coarse window, which raises suspicion: 32 ms
 const STRIDE_SAMPLES = 1024; // samples between coarse windows
 const FINE_SAMPLES = 2048; // samples of a fine window, which distinguishes tones from voices: 128 ms, over which no voice holds its pitch that steadily
 const HOP_SAMPLES = 256; // resolution of the ends of a tone, 16 ms
-const MIN_HERTZ = 80; // mains hum does not count as sound
-const MAX_PEAKS = 3; // simultaneous tones, side bands of a modulation included
-const MIN_PEAK_SHARE = 0.01; // share of the power below which a peak is ignored
-const SKIRT_BINS = 8; // bins on either side of a peak: a voice spreads into them, because its pitch moves, a tone does not
 const MAX_SKIRT_SHARE = 0.007; // share of the power allowed there
-const MIN_TONE_HERTZ = 300; // every signal's strongest tone is higher than this, and few voices have a higher pitch
 const COARSE_ERROR_HERTZ = 40; // a coarse window may place the strongest tone too low by this much
-const LOBE_BINS = 2; // bins on either side of a peak that belong to it: main lobe of a pure tone
-const LOBE_WIDTH = 2 * LOBE_BINS + 1;
 const SUSPECT_PEAK_SHARE = 0.9; // share of the power in the peaks of a coarse window that warrants a closer look
 const TONE_PEAK_SHARE = 0.95; // the same of a fine window that makes it a tone: a voice 13 dB below it is inaudible
 const SAME_TONE_SHARE = 0.8; // share of the power at a tone's frequencies from which on it continues
 const FREQUENCY_TOLERANCE_HERTZ = 1; // from one fine window to the next
 const POWER_TOLERANCE = 0.3; // relative, between them
 const MAX_HALF_RATIO = 3; // energy of the halves of a fine window, which spares most of speech the transform: of ringing at most 1.7, of beats of 10 Hz 2.4
-const VOICE_HARMONICS = { lowest: 70, highest: 500, multiple: 3, near: 0.05, share: 0.05 }; // pitch (hertz), first harmonic, tolerance of the multiple, and its power
 const MAX_CLICK_SAMPLES = 4 * HOP_SAMPLES; // longest interruption of a tone, for example a phase jump
 const MAX_PAUSE_SECONDS = 0.3; // whatever lies between two tones this close is part of the signal too
 const SILENCE_RMS = 1e-5; // RMS of silence (-100 dBFS)
@@ -32,7 +39,7 @@ const PIECE_SAMPLES = 30 * SAMPLE_RATE; // read at once
 /**
  * Finds machine signals: ringing, busy and dial tones, beeps, fax calls. Unlike a voice, nearly all their power lies at one to three
  * frequencies that are constant to the hertz; a voice has harmonics and varies. A voice over a tone adds power elsewhere, and the span is
- * then kept.
+ * then kept. Pulses too short for that are found in rows.
  */
 export async function findTones(recording: Recording, channel: number | 'mix', signal?: AbortSignal): Promise<Span[]> {
   const tones: Span[] = [];
@@ -47,7 +54,19 @@ export async function findTones(recording: Recording, channel: number | 'mix', s
       else tones.push(tone);
     }
   }
-  return tones.filter(({ start, end }) => end - start >= MIN_TONE_SECONDS);
+  const long = tones.filter(({ start, end }) => end - start >= MIN_TONE_SECONDS);
+  return merged([...long, ...(await findPulses(recording, channel, signal))]);
+}
+
+/** Spans in order, overlapping ones as one. */
+function merged(spans: Span[]): Span[] {
+  const all: Span[] = [];
+  for (const span of spans.sort((a, b) => a.start - b.start)) {
+    const before = all.at(-1);
+    if (before && span.start <= before.end) before.end = Math.max(before.end, span.end);
+    else all.push(span);
+  }
+  return all;
 }
 
 /** Samples, [first, end). */
@@ -87,20 +106,6 @@ function isSuspect(samples: Float32Array, at: number): boolean {
   return false;
 }
 
-interface Peak {
-  /** Hertz. */
-  frequency: number;
-  power: number;
-}
-
-interface Peaks {
-  /** Share of the total power in the peaks. */
-  share: number;
-  power: number;
-  /** Strongest first. */
-  peaks: Peak[];
-}
-
 /** Frequencies in the fine window at `at` if it is a tone, which requires the same ones slightly earlier and later; else null. */
 function toneAt(samples: Float32Array, at: number): number[] | null {
   let before: Peaks | null = null;
@@ -128,78 +133,6 @@ function isSteady(before: Peaks, now: Peaks): boolean {
     now.peaks.some((other) => Math.abs(one.frequency - other.frequency) <= FREQUENCY_TOLERANCE_HERTZ),
   );
   return same && Math.abs(now.power / before.power - 1) <= POWER_TOLERANCE;
-}
-
-/** Whether the peaks are a pitch or adjacent harmonics of one, as in a sustained vowel. */
-function isVoiced({ peaks, power }: Peaks): boolean {
-  if (peaks[0]!.frequency < MIN_TONE_HERTZ) return true;
-  const strong = peaks.filter((peak) => peak.power >= VOICE_HARMONICS.share * power).map(({ frequency }) => frequency);
-  strong.sort((a, b) => a - b);
-  return strong.slice(1).some((frequency, i) => {
-    const pitch = frequency - strong[i]!;
-    const multiple = strong[i]! / pitch;
-    const whole = Math.round(multiple);
-    return (
-      pitch >= VOICE_HARMONICS.lowest &&
-      pitch <= VOICE_HARMONICS.highest &&
-      whole >= 1 &&
-      whole <= VOICE_HARMONICS.multiple &&
-      Math.abs(multiple - whole) <= VOICE_HARMONICS.near * whole
-    );
-  });
-}
-
-/** The strongest relevant peaks, at most MAX_PEAKS. Their power, and that of the strongest irrelevant one, is removed from the spectrum. */
-function peaksOf(spectrum: Float64Array, width: number): Peaks {
-  const total = 1e-30 + powerFrom(spectrum, lowestBin(width));
-  const peaks: Peak[] = [];
-  let inside = 0;
-  while (peaks.length < MAX_PEAKS) {
-    const peak = takePeak(spectrum, width);
-    if (peaks.length && peak.power < MIN_PEAK_SHARE * total) break;
-    inside += peak.power;
-    peaks.push(peak);
-  }
-  return { share: inside / total, power: inside, peaks };
-}
-
-/** Power beside the peaks that were removed from a spectrum, as a share of theirs. */
-function spreadOf(spectrum: Float64Array, { peaks, power }: Peaks, width: number): number {
-  let beside = 0;
-  let from = lowestBin(width);
-  for (const { frequency } of peaks.toSorted((a, b) => a.frequency - b.frequency)) {
-    const middle = frequency / width;
-    const end = Math.min(spectrum.length, Math.floor(middle + SKIRT_BINS) + 1);
-    for (let k = Math.max(from, Math.ceil(middle - SKIRT_BINS)); k < end; k++) beside += spectrum[k]!;
-    from = Math.max(from, end);
-  }
-  return beside / (power || 1);
-}
-
-/** Removes the highest peak from a spectrum and returns it, with the power of its highest bin. */
-function takePeak(spectrum: Float64Array, width: number): Peak & { highest: number } {
-  const lowest = lowestBin(width);
-  let [best, highest] = [lowest, spectrum[lowest]!];
-  for (let k = lowest; k < spectrum.length; k++) {
-    if (spectrum[k]! > highest) [best, highest] = [k, spectrum[k]!];
-  }
-  let [power, moment] = [0, 0];
-  for (let k = Math.max(lowest, best - LOBE_BINS); k <= Math.min(spectrum.length - 1, best + LOBE_BINS); k++) {
-    power += spectrum[k]!;
-    moment += k * spectrum[k]!;
-    spectrum[k] = 0;
-  }
-  return { frequency: (width * moment) / (power || 1), power, highest };
-}
-
-function lowestBin(width: number): number {
-  return Math.ceil(MIN_HERTZ / width);
-}
-
-function powerFrom(spectrum: Float64Array, lowest: number): number {
-  let sum = 0;
-  for (let k = lowest; k < spectrum.length; k++) sum += spectrum[k]!;
-  return sum;
 }
 
 /** Extent of the tone around `middle`, including adjacent silence; not before `earliest`. */

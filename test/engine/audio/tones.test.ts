@@ -38,6 +38,8 @@ const SIGNALS: Record<string, Wave> = {
   'a recording warning tone': burst(sine(1400), 4, [0, 0.5]),
   'a fax calling tone': burst(sine(1100), 3.5, [0, 0.5]),
   'a fax answer tone': burst((t) => Math.sin(2 * Math.PI * 2100 * t + Math.PI * Math.floor(t / 0.45)), 8, [0, 3.3]),
+  'dialled digits': burst((t) => sine([697, 770, 852, 941][Math.floor(t / 0.16) % 4]!, 1336)(t), 0.16, [0, 0.08]),
+  'an American stutter dial tone': (t) => (t < 1 ? burst(sine(350, 440), 0.2, [0, 0.1]) : sine(350, 440))(t),
   'special information tones': burst((t) => sine(t % 4 < 0.33 ? 950 : t % 4 < 0.66 ? 1400 : 1800)(t), 4, [0, 1]),
 };
 
@@ -69,6 +71,8 @@ for (const [name, wave] of Object.entries(SIGNALS)) {
   });
 }
 
+const RINGING = ['European ringing', 'British ringing', 'American ringing'];
+
 /** Samples after encoding with a telephone codec and decoding. */
 async function coded(t: Test, samples: Float32Array, extension: string, ...codec: string[]): Promise<Float32Array> {
   const { ffmpeg } = await findTools();
@@ -79,7 +83,7 @@ async function coded(t: Test, samples: Float32Array, extension: string, ...codec
 }
 
 t.test('findTones() finds tones at 8 kHz, in A-law and in mp3', async (t) => {
-  for (const name of ['European ringing', 'British ringing', 'American ringing', 'American busy tone']) {
+  for (const name of [...RINGING, 'American busy tone', 'dialled digits', 'an American stutter dial tone']) {
     const samples = samplesOf(SIGNALS[name]!);
     for (const [extension, ...codec] of [
       ['wav', '-ar', '8000', '-c:a', 'pcm_alaw'],

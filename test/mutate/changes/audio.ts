@@ -1,5 +1,7 @@
 import type { Change } from './change.ts';
 
+const TONES = ['test/engine/audio/tones.test.ts'];
+
 /** Thresholds of reading audio. */
 export const AUDIO: Change[] = [
   ['engine/audio/crosstalk.ts', 'const kept: Word[] = [];', 'const kept = [...ordered];'],
@@ -25,19 +27,25 @@ export const AUDIO: Change[] = [
   ['engine/audio/tones.ts', 'const COARSE_ERROR_HERTZ = 40;', 'const COARSE_ERROR_HERTZ = 160;'],
   ['engine/audio/tones.ts', 'const MAX_PAUSE_SECONDS = 0.3;', 'const MAX_PAUSE_SECONDS = 1.2;'],
   ['engine/audio/tones.ts', 'const SILENCE_RMS = 1e-5;', 'const SILENCE_RMS = 4e-05;'],
-  ['engine/audio/tones.ts', 'const MIN_PEAK_SHARE = 0.01;', 'const MIN_PEAK_SHARE = 0.04;'],
-  ['engine/audio/tones.ts', 'const LOBE_BINS = 2;', 'const LOBE_BINS = 8;'],
-  ['engine/audio/tones.ts', 'const MIN_HERTZ = 80;', 'const MIN_HERTZ = 320;'],
-  ['engine/audio/tones.ts', 'const MAX_PEAKS = 3;', 'const MAX_PEAKS = 12;'],
+  ['engine/audio/peaks.ts', 'const MIN_PEAK_SHARE = 0.01;', 'const MIN_PEAK_SHARE = 0.04;', TONES],
+  ['engine/audio/peaks.ts', 'const LOBE_BINS = 2;', 'const LOBE_BINS = 8;', TONES],
+  ['engine/audio/peaks.ts', 'const MIN_HERTZ = 80;', 'const MIN_HERTZ = 320;', TONES],
+  ['engine/audio/peaks.ts', 'const MAX_PEAKS = 3;', 'const MAX_PEAKS = 12;', TONES],
   ['engine/audio/tones.ts', 'const TONE_PEAK_SHARE = 0.95;', 'const TONE_PEAK_SHARE = 0.285;'],
   ['engine/audio/tones.ts', 'const SAME_TONE_SHARE = 0.8;', 'const SAME_TONE_SHARE = 0.24;'],
   ['engine/audio/tones.ts', 'const MIN_TONE_SECONDS = 0.1;', 'const MIN_TONE_SECONDS = 0.4;'],
   ['engine/audio/tones.ts', 'const SILENT_POWER = 1e-3;', 'const SILENT_POWER = 0.004;'],
-  ['engine/audio/tones.ts', 'const SKIRT_BINS = 8;', 'const SKIRT_BINS = 32;'],
+  ['engine/audio/peaks.ts', 'const SKIRT_BINS = 8;', 'const SKIRT_BINS = 32;', TONES],
   ['engine/audio/tones.ts', 'const MAX_SKIRT_SHARE = 0.007;', 'const MAX_SKIRT_SHARE = 0.028;'],
   ['engine/audio/tones.ts', 'const POWER_TOLERANCE = 0.3;', 'const POWER_TOLERANCE = 1.2;'],
   ['engine/audio/tones.ts', 'const FREQUENCY_TOLERANCE_HERTZ = 1;', 'const FREQUENCY_TOLERANCE_HERTZ = 0.3;'],
   ['engine/audio/tones.ts', 'const SUSPECT_PEAK_SHARE = 0.9;', 'const SUSPECT_PEAK_SHARE = 0.99;'],
   ['engine/audio/tones.ts', 'const MAX_HALF_RATIO = 3;', 'const MAX_HALF_RATIO = 1.02;'],
-  ['engine/audio/tones.ts', 'const MIN_TONE_HERTZ = 300;', 'const MIN_TONE_HERTZ = 1200;'],
+  ['engine/audio/peaks.ts', 'const MIN_TONE_HERTZ = 300;', 'const MIN_TONE_HERTZ = 1200;', TONES],
+  ['engine/audio/pulses.ts', 'const MIN_PULSES = 4;', 'const MIN_PULSES = 3;'],
+  ['engine/audio/pulses.ts', 'const MAX_PAUSE_STEPS = 30;', 'const MAX_PAUSE_STEPS = 40;'],
+  ['engine/audio/pulses.ts', 'const QUIET_LEVEL = 26;', 'const QUIET_LEVEL = 16;'],
+  ['engine/audio/pulses.ts', 'const FREQUENCY_TOLERANCE_HERTZ = 4;', 'const FREQUENCY_TOLERANCE_HERTZ = 40;'],
+  ['engine/audio/pulses.ts', 'const CONTEXT_STEPS = 2 * MAX_PAUSE_STEPS + MAX_STEPS;', 'const CONTEXT_STEPS = 0;'],
+  ['engine/audio/pulses.ts', '|| isVoiced(found) ||', '||'],
 ];

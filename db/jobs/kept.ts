@@ -11,18 +11,19 @@ export const KEPT_BATCH = 200;
  */
 export const KEPT_UNTIL = `least(t.media_until, t.completed_at + least(w.keep_recordings_days, ?::int) * interval '1 day')`;
 
-/** Kept recordings past their term, and those whose policy has been shortened below their age. */
-export async function expiredMedia(db: Db, keepDays: number): Promise<Media[]> {
+/** Kept recordings past their term, and those whose policy has been shortened below their age, except some. */
+export async function expiredMedia(db: Db, keepDays: number, except: readonly string[] = []): Promise<Media[]> {
   const columns = 't.id, t.workspace_id, t.extension';
   const rows = await db.query<{ id: string; workspace_id: string; extension: string }>(
     '*',
-    `(select ${columns} from transcriptions t where t.media_until <= now() order by t.media_until limit ${KEPT_BATCH})
+    `(select ${columns} from transcriptions t where t.media_until <= now() and t.id <> all (?::uuid[]) order by t.media_until limit ${KEPT_BATCH})
      union
      (select old.* from workspaces w cross join lateral (select ${columns} from transcriptions t
         where t.workspace_id = w.id and t.media_until is not null
           and t.completed_at <= now() - least(w.keep_recordings_days, ?::int) * interval '1 day'
+          and t.id <> all (?::uuid[])
         order by t.completed_at limit ${KEPT_BATCH}) old limit ${KEPT_BATCH})`,
-    [keepDays],
+    [except, keepDays, except],
   );
   return rows.map(({ id, workspace_id, extension }) => ({ id, workspaceId: workspace_id, extension }));
 }

@@ -99,13 +99,15 @@ async function bury(tx: Tx, table: 'transcriptions' | 'reports', id: string, dea
   );
 }
 
-/** Media of finished transcriptions still in the spool, and not kept: the process that should have removed it died. */
-export async function leftoverMedia(db: Db): Promise<Media[]> {
+/** Media of finished transcriptions still in the spool, and not kept: the process that should have removed it died. Not of those in `except`. */
+export async function leftoverMedia(db: Db, except: readonly string[] = []): Promise<Media[]> {
   const rows = await db.query<{ id: string; workspace_id: string; extension: string }>(
     '*',
     `select t.id, t.workspace_id, t.extension from transcriptions t
      where t.media_key_sealed is not null and t.media_until is null and t.status in ('completed', 'failed', 'insufficient_balance')
+       and t.id <> all (?::uuid[])
      limit ${BATCH}`,
+    [except],
   );
   return rows.map(({ id, workspace_id, extension }) => ({ id, workspaceId: workspace_id, extension }));
 }

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import type { ClaimedTranscription } from '../../db/jobs/claim.ts';
-import { mediaRemoved } from '../../db/jobs/complete.ts';
+import { type Media, mediaRemoved } from '../../db/jobs/complete.ts';
 import type { Probe } from '../audio/ffmpeg.ts';
 import type { Engine } from './engine.ts';
 import { insist } from './insist.ts';
@@ -61,11 +61,16 @@ export async function keepMedia(engine: Engine, id: string, plain: Plain): Promi
   copies.set(id, { plain, timer: setTimeout(drop, KEPT_MS).unref() });
 }
 
-/** Removes the encrypted media of a finished transcription. False: it failed, and the sweeper will retry. */
-export async function removeMedia(engine: Engine, media: { id: string; workspaceId: string; extension: string }): Promise<boolean> {
+/** Removes the encrypted media of a finished transcription. */
+export async function dropMedia(engine: Engine, media: Media): Promise<void> {
+  await engine.spool.remove(media.id, media.extension);
+  await insist(() => engine.db.workspace(media.workspaceId, (tx) => mediaRemoved(tx, media)));
+}
+
+/** The same. False: it failed, and the sweeper will retry. */
+export async function removeMedia(engine: Engine, media: Media): Promise<boolean> {
   try {
-    await engine.spool.remove(media.id, media.extension);
-    await insist(() => engine.db.workspace(media.workspaceId, (tx) => mediaRemoved(tx, media)));
+    await dropMedia(engine, media);
     return true;
   } catch (error) {
     engine.log.warn({ error, transcription: media.id }, 'the media could not be removed; the sweeper will retry');

@@ -14,7 +14,10 @@ export async function purge({ db, spool, log }: Pick<Engine, 'db' | 'spool' | 'l
   for (const end = performance.now() + TURN_MS; performance.now() < end; ) {
     const start = performance.now();
     const { media, done } = await purgeNext(db, workspaceId);
-    for (const { id, extension } of media) await spool.remove(id, extension);
+    for (const { id, extension } of media)
+      await spool
+        .remove(id, extension)
+        .catch((error: unknown) => log.warn({ error, transcription: id }, 'the sweeper will remove the media'));
     if (done) return log.info({ workspace: workspaceId }, 'a deleted workspace was purged');
     await sleep((performance.now() - start) * REST);
   }

@@ -21,13 +21,14 @@ import { settleForeignChanges } from '../../db/transcripts/changes.ts';
 import { sumUpChanges } from '../../db/transcripts/totals.ts';
 import { requeueDeliveries } from '../../db/webhooks/outbox.ts';
 import type { Engine } from './engine.ts';
-import { removeMedia } from './media.ts';
+import { dropMedia } from './media.ts';
 
 const ORPHAN_SECONDS = 30; // age at which an unreferenced spool file is removed
 const LISTED = 10_000; // files per run: how many more the spool has must not matter
 const BATCH = 1000;
 const REMOVING_MS = 30_000; // of a sweep, which dead engines' work waits for
 const REMOVERS = 4; // at once
+const MOST_STUCK = 10_000; // ids of one kind in memory; if so many media cannot be removed, the spool as a whole is at fault
 
 /** Cleans up after dead engines for the whole fleet: the engine whose heartbeat finds a task due runs it (db/jobs/fleet-tasks.ts). */
 export interface Sweeper {
@@ -40,10 +41,15 @@ export interface Sweeper {
 
 export function openSweeper(engine: Engine): Sweeper {
   const clock = openClockWatch(engine.db);
+  const stuck = { finished: new Set<string>(), kept: new Set<string>() };
   const sweep = async () => {
     await note(engine, 'work of dead engines', () => sweepDead(engine, clock).then(() => 0));
-    await note(engine, 'media of finished transcriptions', () => removeAll(engine, () => leftoverMedia(engine.db)));
-    await note(engine, 'recordings past their term', () => removeAll(engine, () => expiredMedia(engine.db, engine.options.keepDays)));
+    await note(engine, 'media of finished transcriptions', () =>
+      removeAll(engine, stuck.finished, (except) => leftoverMedia(engine.db, except)),
+    );
+    await note(engine, 'recordings past their term', () =>
+      removeAll(engine, stuck.kept, (except) => expiredMedia(engine.db, engine.options.keepDays, except)),
+    );
     await note(engine, 'media of deleted transcriptions', () => removeDeleted(engine));
   };
   const tidy = async () => {
@@ -107,14 +113,22 @@ function total({ handedOn, ended }: { handedOn: number; ended: number }): number
   return handedOn + ended;
 }
 
-/** Removes media in batches, until none is left, one cannot be removed, or it has taken long. */
-async function removeAll(engine: Engine, next: () => Promise<Media[]>): Promise<number> {
+/**
+ * Removes media in batches, until none is left or it has taken long. Those that cannot be removed are added to `stuck`, and tried again after
+ * all others, which must not wait for them.
+ */
+async function removeAll(engine: Engine, stuck: Set<string>, next: (except: readonly string[]) => Promise<Media[]>): Promise<number> {
+  if (engine.trouble.reason) return 0; // as for orphans
   let removed = 0;
   for (const end = performance.now() + REMOVING_MS; performance.now() < end; ) {
-    const media = await next();
-    const done = await inTurn(media, (each) => removeMedia(engine, each));
-    removed += done.filter(Boolean).length;
-    if (!media.length || done.includes(false)) break;
+    const media = await next([...stuck]);
+    const { done, failed } = await attempt(engine, media, (each) => dropMedia(engine, each), end);
+    removed += done.length;
+    for (const { id } of failed) stuck.add(id);
+    if (!media.length || stuck.size > MOST_STUCK) {
+      stuck.clear();
+      break;
+    }
   }
   return removed;
 }
@@ -132,37 +146,29 @@ async function removeDeleted(engine: Engine): Promise<number> {
  * Removes files of the spool until `end`, and forgets those that are gone. Those that cannot be removed are tried again after all others.
  * Returns the number of files removed.
  */
-async function removeFiles({ db, spool, log }: Engine, files: readonly Orphan[], end: number): Promise<number> {
-  const removed: Orphan[] = [];
-  const failures: { file: Orphan; error: unknown }[] = [];
-  await inTurn(
-    files,
-    (file) =>
-      spool.remove(file.id, file.extension).then(
-        () => void removed.push(file),
-        (error: unknown) => void failures.push({ file, error }),
-      ),
-    end,
-  );
-  await forgetOrphans(db, removed);
-  const [first] = failures;
-  if (first) {
-    const about = { count: failures.length, transcription: first.file.id, error: first.error };
-    log.warn(about, 'files of the spool could not be removed; the sweeper will retry');
-    await postponeOrphans(
-      db,
-      failures.map(({ file }) => file),
-    );
-  }
-  return removed.length;
+async function removeFiles(engine: Engine, files: readonly Orphan[], end: number): Promise<number> {
+  const { done, failed } = await attempt(engine, files, ({ id, extension }) => engine.spool.remove(id, extension), end);
+  await forgetOrphans(engine.db, done);
+  if (failed.length) await postponeOrphans(engine.db, failed);
+  return done.length;
 }
 
-/** `work` for each item, a few at a time; no more of it after `end`. */
-async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>, end = Number.POSITIVE_INFINITY): Promise<R[]> {
-  const results: R[] = [];
-  for (let i = 0; i < items.length && performance.now() < end; i += REMOVERS)
-    results.push(...(await Promise.all(items.slice(i, i + REMOVERS).map(work))));
-  return results;
+/** `remove` for each file of a batch, a few at a time, and none after `end`. One line in the log for all that fail. */
+async function attempt<T extends { id: string }>({ log }: Engine, files: readonly T[], remove: (file: T) => Promise<void>, end: number) {
+  const [done, failed, errors]: [T[], T[], unknown[]] = [[], [], []];
+  const one = async (file: T) => {
+    try {
+      await remove(file);
+      done.push(file);
+    } catch (error) {
+      failed.push(file);
+      errors.push(error);
+    }
+  };
+  for (let i = 0; i < files.length && performance.now() < end; i += REMOVERS) await Promise.all(files.slice(i, i + REMOVERS).map(one));
+  const about = { count: failed.length, transcription: failed[0]?.id, error: errors[0] };
+  if (failed.length) log.warn(about, 'files of the spool could not be removed; the sweeper will retry');
+  return { done, failed };
 }
 
 /** A deleted workspace that lost its job gets one. */
@@ -172,7 +178,8 @@ async function purgeLater({ db }: Engine): Promise<void> {
 
 async function expire(engine: Engine): Promise<number> {
   const gone = await expireTranscripts(engine.db, engine.options.retentionDays);
-  for (const { id, extension } of gone) await engine.spool.remove(id, extension);
+  // a trigger has noted them, so that those that fail are tried again as media of deleted transcriptions
+  await attempt(engine, gone, ({ id, extension }) => engine.spool.remove(id, extension), performance.now() + REMOVING_MS);
   return gone.length;
 }
 

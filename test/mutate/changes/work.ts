@@ -81,6 +81,7 @@ export const WORK: Change[] = [
   ['api/upload/upload.ts', 'context.limits, context.clock.latest()', 'context.limits, null', ['test/crash/leap.test.ts']],
   ['api/upload/upload.ts', 'nodeId, clock.latest()', 'nodeId, null', ['test/crash/leap.test.ts']],
   ['db/jobs/sweep.ts', 'const poison = deaths + 1 >= LEASE.engineDeaths;', 'const poison = deaths >= LEASE.engineDeaths;', SWEEP],
+  ['engine/tasks/sweep.ts', 'for (const { id } of failed) stuck.add(id);', '', ['test/engine/tasks/sweep.test.ts']],
   ['db/jobs/sweep.ts', "row.status in ('queued', 'processing')`", "row.status in ('processing')`", SWEEP],
   [
     'db/jobs/complete.ts',

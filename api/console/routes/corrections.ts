@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Wish } from '../../../db/transcripts/correct.ts';
 import { correct, listChanges } from '../../../db/transcripts/corrections.ts';
+import { notFound } from '../../contract/errors.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { json, jsonText } from '../../http/route.ts';
 import { page } from '../page.ts';
@@ -61,7 +62,8 @@ export const correctText = page({
     await db.workspace(actor.workspaceId, (tx) => correct(tx, vault, actor, params.id!, corrections));
     records.forget(actor.workspaceId, params.id!);
     const served = await records.find(actor, params.id!, false);
-    return jsonText(200, served!.body.toString(), { etag: served!.etag });
+    if (!served) throw notFound(); // deleted since
+    return jsonText(200, served.body.toString(), { etag: served.etag });
   },
 });
 

@@ -7,6 +7,7 @@ import { mayEdit } from '../../../db/transcripts/mutate.ts';
 import { findRecording } from '../../../db/transcripts/recording.ts';
 import { renameSpeaker } from '../../../db/transcripts/speakers.ts';
 import { requireScope } from '../../contract/actor.ts';
+import { notFound } from '../../contract/errors.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { STATUSES } from '../../contract/transcription.ts';
 import { json, jsonText } from '../../http/route.ts';
@@ -25,7 +26,8 @@ export const rename = page({
     await db.workspace(actor.workspaceId, (tx) => renameSpeaker(tx, vault, actor, params.id!, params.speaker_id!, name));
     records.forget(actor.workspaceId, params.id!);
     const served = await records.find(actor, params.id!, false);
-    return jsonText(200, served!.body.toString());
+    if (!served) throw notFound(); // deleted since
+    return jsonText(200, served.body.toString());
   },
 });
 

@@ -38,6 +38,17 @@ t.test('correctText() to letters or emoji that join to one wider than a line lea
   }
 });
 
+t.test('correctText() and rename() answer 404 if the transcript is deleted before they read it again', async (t) => {
+  await db.direct(`create function remove_it() returns trigger language plpgsql as
+    'begin delete from transcriptions where id = new.id; return null; end'`);
+  await db.direct(`create constraint trigger remove_it after update on transcriptions deferrable initially deferred
+    for each row execute function remove_it()`);
+  t.teardown(() => db.direct('drop trigger remove_it on transcriptions; drop function remove_it()'));
+  const [corrected, renamed] = [await make(), await make()];
+  t.match(await correct(ann, corrected, { version: 0, title: 'Another' }), { status: 404 });
+  t.match(await ann.ask('PATCH', `/transcriptions/${renamed}/speakers/speaker_1`, { name: 'Dora' }), { status: 404 });
+});
+
 t.test('correctText() refuses a segment that is named twice, and more text than can be compared in one request', async (t) => {
   const id = await make();
   const [text, most] = ['水'.repeat(20_000), 'a '.repeat(9_999)];

@@ -31,6 +31,11 @@ async function follow(step: string, env: Record<string, string>, checkout = ROOT
   if (code !== 0) throw new Error(`${step} ended with ${code}:\n${stdout}${stderr}`);
 }
 
+t.test('the steps of the guide use no cp -n, which fails for files that exist with coreutils 9.2 to 9.4', (t) => {
+  t.notMatch(GUIDE, /\bcp -[a-z]*n/);
+  t.end();
+});
+
 /** A folder that other accounts may traverse, as PostgreSQL requires. */
 function folder(test: { teardown(after: () => unknown): void }): string {
   const path = mkdtempSync(join(tmpdir(), 'longhand-backup-'));

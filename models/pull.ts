@@ -8,7 +8,7 @@ import { download, type Hub, type HubFile, lookUp } from './hub.ts';
 import { type ImportOptions, importModel } from './importing.ts';
 import { PINS, type Pin } from './pins.ts';
 import { importBytes, requireSpace } from './space.ts';
-import { checkNew, type Model } from './store.ts';
+import { checkNew, downloadFolder, type Model } from './store.ts';
 
 export interface PullOptions extends Omit<ImportOptions, 'onProgress' | 'licence' | 'source'> {
   /** Base URL of the hub: `HF_ENDPOINT`. */
@@ -36,8 +36,8 @@ export async function pullModel(name: string, options: PullOptions): Promise<Mod
   const variant = options.variant ?? variantForCpu();
   await checkNew(modelName, variant, options.home);
   const { token, signal, retryDelayMs } = options;
-  const hub: Hub = { base: options.hub ?? HUB, repository, token, signal, retryDelayMs };
-  const folder = join(options.home, 'models', '.downloads', repository.replace('/', '--'));
+  const hub: Hub = { base: baseOf(options.hub), repository, token, signal, retryDelayMs };
+  const folder = downloadFolder(repository, options.home);
   await mkdir(folder, { recursive: true });
   const { measure, quick } = options;
   const commit = await downloadCheckpoint(
@@ -54,9 +54,19 @@ export async function pullModel(name: string, options: PullOptions): Promise<Mod
     licence: entry?.licence,
     source: `${hub.base}/${repository}@${commit}`,
     onProgress: (fraction) => options.onProgress?.(DOWNLOAD_SHARE + fraction * (1 - DOWNLOAD_SHARE), 'converting'),
+  }).catch((error) => {
+    options.onStage?.(`the download stays in ${folder} for another attempt; "longhand models remove ${repository}" deletes it`);
+    throw error;
   });
   await rm(folder, { recursive: true });
   return model;
+}
+
+/** The hub's base URL. An empty setting is none. */
+function baseOf(given?: string): string {
+  if (!given) return HUB;
+  if (URL.canParse(given) && /^https?:$/.test(new URL(given).protocol)) return given;
+  throw new Error(`Cannot use HF_ENDPOINT=${given}: expected the URL of a model hub, such as ${HUB}`);
 }
 
 interface Wanted {

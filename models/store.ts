@@ -82,10 +82,23 @@ export async function verifyAll(home: string): Promise<{ name: string; findings:
 
 /** Deletes an imported model, including one that only an earlier version could open, and its figures. Throws for a shipped one. */
 export async function removeModel(name: string, home: string): Promise<void> {
+  if (await isDownload(name, home)) return rm(downloadFolder(name, home), { recursive: true });
   if ((SHIPPED as readonly string[]).includes(name))
     throw new Error(`Cannot remove the model ${name}: it is part of the project; only imported models can be removed`);
   await rm((await importedFolder(name, home)) ?? (await findModel(name, home)).folder, { recursive: true });
   await removeDerived(name, home);
+}
+
+/** Where `models pull` keeps the files of a repository, owner/name, until the model is installed. */
+export function downloadFolder(repository: string, home: string): string {
+  return join(home, 'models', '.downloads', repository.replace('/', '--'));
+}
+
+async function isDownload(name: string, home: string): Promise<boolean> {
+  const parts = name.split('/');
+  return (
+    parts.length === 2 && parts.every((part) => NAME.test(part)) && (await stat(downloadFolder(name, home)).catch(() => null)) !== null
+  );
 }
 
 /** The folder of an imported model, whether or not it can be opened; null if there is none. */

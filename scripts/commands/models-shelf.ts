@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { parseRouting } from '../../api/contract/routing.ts';
 import type { Settings } from '../../api/contract/settings.ts';
 import { SECONDS } from '../../bench/models-check.ts';
 import { checkModelApart } from '../../bench/models-check-apart.ts';
@@ -29,6 +30,16 @@ export function measureHere(settings: Settings, signal?: AbortSignal): Measure {
 /** Runs measuring encoders with the configured number of threads. */
 export function probeHere(settings: Settings): ImportOptions['probe'] {
   return (network, hop) => probe(network, hop, settings.LONGHAND_THREADS ?? readMachine().cores);
+}
+
+/** The setting by which the service uses a model, or null. */
+export function settingOf(name: string, settings: Settings): 'LONGHAND_MODEL' | 'LONGHAND_MODELS' | null {
+  const { LONGHAND_MODEL, LONGHAND_MODELS } = settings;
+  if (LONGHAND_MODELS) {
+    const { byLanguage, others } = parseRouting(LONGHAND_MODELS);
+    if (others === name || [...byLanguage.values()].includes(name)) return 'LONGHAND_MODELS';
+  }
+  return LONGHAND_MODEL === name ? 'LONGHAND_MODEL' : null;
 }
 
 const MEASUREMENTS = 4; // of 8 bits, float32, and two faster recipes: of a large model no more fit into the time

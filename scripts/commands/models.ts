@@ -100,12 +100,18 @@ export function addModels(program: Command): void {
 
   models
     .command('remove')
-    .description('delete an imported model')
-    .argument('<name>')
+    .description('delete an imported model, or the download of a model that could not be installed')
+    .argument('<name>', 'of the model, or owner/name of the downloaded repository')
     .option('--json', 'print JSON')
     .action(async (name: string, { json }: Options) => {
       const { removeModel } = await store();
-      await removeModel(name, loadSettings().LONGHAND_HOME);
+      const settings = loadSettings();
+      await removeModel(name, settings.LONGHAND_HOME);
+      const used = (await shelf()).settingOf(name, settings);
+      if (used)
+        process.stderr.write(
+          `${used} names ${name}: the service cannot start without it; choose another model there, or install it again\n`,
+        );
       print({ name, removed: true }, json);
     });
 }

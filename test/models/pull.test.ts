@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { listed } from '../../models/catalogue.ts';
 import { importModel } from '../../models/importing.ts';
 import { PINS } from '../../models/pins.ts';
 import { pullModel, repositoryOf } from '../../models/pull.ts';
-import { findModel, verifyModel } from '../../models/store.ts';
+import { findModel, removeModel, verifyModel } from '../../models/store.ts';
 import { SHAPES, writeCheckpoint } from './checkpoint.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'longhand-pull-'));
@@ -233,6 +233,22 @@ t.test('pullModel() reports what is wrong with a name, a repository or a hub', a
   await t.rejects(pullModel('../../etc', { home: folder, hub: hub.base }), /Cannot pull "\.\.\/\.\.\/etc"/);
   await t.rejects(pullModel('base', { home: folder, hub: hub.base }), /taken/);
   await t.rejects(pullModel('tiny@main', { home: folder, hub: 'http://127.0.0.1:1' }), /Cannot reach .*models import/);
+  for (const wrong of ['nonsense', 'hub.example:8080', 'ftp://hub.example'])
+    await t.rejects(pullModel('tiny@main', { home: folder, hub: wrong }), /^Cannot use HF_ENDPOINT=.*: expected the URL of a model hub/);
+});
+
+t.test('pullModel() says where the download of a refused model is, and removeModel() deletes it', async (t) => {
+  const hub = await openHub(t, { 'openai/whisper-tiny': single });
+  const [folder, said]: [string, string[]] = [home(), []];
+  const more = { home: folder, hub: hub.base, onStage: (stage: string) => void said.push(stage) };
+  const measure = () => Promise.reject(new Error('not accurate enough'));
+  await t.rejects(pullModel('tiny@main', { ...more, measure, quick: true }), /not accurate enough/);
+  const download = join(folder, 'models', '.downloads', 'openai--whisper-tiny');
+  t.equal(said.at(-1), `the download stays in ${download} for another attempt; "longhand models remove openai/whisper-tiny" deletes it`);
+  t.ok(existsSync(download));
+  await removeModel('openai/whisper-tiny', folder);
+  t.notOk(existsSync(download));
+  await t.rejects(removeModel('openai/whisper-tiny', folder), /Cannot find/);
 });
 
 t.test('pullModel() gives up after consecutive failures without a new byte', async (t) => {

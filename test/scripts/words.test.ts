@@ -47,6 +47,7 @@ t.test('longhand rejects invalid values before doing anything, states what is ex
     [['admin', 'workspace', 'create', '--name', 'A', '--concurrency', '1001'], /at most 1000/],
     [['admin', 'member', 'add', '--workspace', 'w', '--email', 'anna'], /such as anna@example\.com/],
     [['admin', 'key', 'create', '--workspace', 'w', '--member', 'm', '--expires', '2030-02-30'], /a time like 2027-01-31T12:00:00Z/],
+    [['admin', 'key', 'create', '--workspace', 'w', '--member', 'm', '--expires', '2020-01-31T12:00:00Z'], /must be in the future/],
     [['bench', '--load', '200'], /such as 200h\/day/],
     [['bench', '--peer', 'siri'], /faster-whisper, whisper\.cpp/],
     [['bench', '--no-speed', '--load', '1h/day'], /--no-speed/],
@@ -72,6 +73,21 @@ t.test('longhand prints its version, and the required options of a command', asy
   const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
   t.match(await longhand(['--version'], env), { code: 0, stdout: `${version}\n` });
   t.match(await longhandHere(['admin', 'key', 'create', '--help'], env), { code: 0, stdout: /--member <id> .*\(required\)/ });
+});
+
+t.test('models remove says so if the service uses the model', async (t) => {
+  for (const [given, words] of [
+    [
+      { LONGHAND_MODEL: TINY },
+      new RegExp(`^LONGHAND_MODEL names ${TINY}: the service cannot start without it; choose another model there`),
+    ],
+    [{ LONGHAND_MODELS: `de=${TINY}` }, new RegExp(`^LONGHAND_MODELS names ${TINY}: `)],
+    [{}, /^$/],
+  ] as const) {
+    const home = { LONGHAND_HOME: t.testdir() };
+    await addTiny(home.LONGHAND_HOME);
+    t.match(await longhandHere(['models', 'remove', TINY], { ...home, ...given }), { code: 0, stderr: words });
+  }
 });
 
 t.test('doctor continues if the database cannot be reached, and says what to do', async (t) => {

@@ -35,5 +35,6 @@ function time(text: string): Date {
   const [date, day] = [new Date(text), new Date(`${text.slice(0, 10)}T00:00Z`)];
   const real = !Number.isNaN(date.getTime() + day.getTime()) && text.startsWith(day.toISOString().slice(0, 10)); // 30 February is parsed as 2 March
   if (!real) throw new InvalidArgumentError('It must be a time like 2027-01-31T12:00:00Z.');
+  if (date.getTime() <= Date.now()) throw new InvalidArgumentError('It must be in the future.');
   return date;
 }

@@ -12,17 +12,19 @@ const RETRY_SECONDS = 10;
 
 let threads: Piscina | undefined;
 
-/** Renders a document on another thread. Throws `service_unavailable` if too many are in progress. */
-export async function makeDocument(content: Content, format: DocumentFormat, signal: AbortSignal): Promise<Uint8Array> {
+/**
+ * Renders a document on another thread. Throws `service_unavailable` if too many are in progress, unless `begun`: part of an archive has been
+ * sent, so that this one waits for its turn.
+ */
+export async function makeDocument(content: Content, format: DocumentFormat, signal: AbortSignal, begun = false): Promise<Uint8Array> {
   threads ??= new Piscina({
     filename: fileURLToPath(new URL('./worker.mjs', import.meta.url)),
     name: 'make',
     minThreads: 0,
     maxThreads: AT_ONCE,
-    maxQueue: WAITING,
     idleTimeout: IDLE_MS,
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
   });
-  if (threads.queueSize >= WAITING) throw new ApiError('service_unavailable', { retryAfterSeconds: RETRY_SECONDS });
+  if (!begun && threads.queueSize >= WAITING) throw new ApiError('service_unavailable', { retryAfterSeconds: RETRY_SECONDS });
   return threads.run({ content, format }, { signal });
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   linkSync,
   mkdirSync,
@@ -60,17 +61,29 @@ export async function claimHome(folder: string, silentMs = SILENT_MS): Promise<H
     }
     removeDead(folder, elsewhere ? text : null);
   }
-  const beating = setInterval(() => beat(file), BEAT_MS).unref();
+  const isLost = () => isOfAnother(folder, own);
+  const beating = setInterval(() => isLost() || beat(file), BEAT_MS).unref();
   return {
     announce(place) {
+      if (isLost()) throw new Error(`Cannot use ${folder}: another process took it over while this one was suspended. Start it again.`);
       writeFileSync(`${file}.new`, JSON.stringify(Object.assign(own, place)), { mode: 0o600 });
       renameSync(`${file}.new`, file);
     },
     release() {
       clearInterval(beating);
-      rmSync(file, { force: true });
+      if (!isLost()) rmSync(file, { force: true });
     },
   };
+}
+
+/** Whether another process has claimed the folder since: this one was suspended for so long that it seemed dead. */
+function isOfAnother(folder: string, own: Holder): boolean {
+  try {
+    const holder = parsed(readHolder(folder) ?? '');
+    return holder !== null && (holder.pid !== own.pid || holder.started !== own.started || holder.where !== own.where);
+  } catch {
+    return false; // not readable: nobody could claim it
+  }
 }
 
 /** Shows processes that cannot see this one that it lives. */
@@ -86,7 +99,9 @@ function beat(file: string): void {
 async function beats(folder: string, silentMs: number): Promise<boolean> {
   const time = () => statSync(holderFile(folder), { throwIfNoEntry: false })?.mtimeMs;
   const first = time();
-  process.stderr.write(`${folder} was used in another container or machine; waiting up to ${silentMs / 1000} s to see if it still is …\n`);
+  process.stderr.write(
+    `${folder} was used in another container or machine, or before this one was restarted; waiting up to ${silentMs / 1000} s to see if it still is …\n`,
+  );
   for (const end = performance.now() + silentMs; performance.now() < end; await sleep(LOOK_MS)) {
     const now = time();
     if (now === undefined) return false; // released
@@ -97,7 +112,7 @@ async function beats(folder: string, silentMs: number): Promise<boolean> {
 
 /** Creates the file atomically, so that a partial file is not mistaken for one of a dead process. False: it exists. */
 function place(file: string, own: Holder): boolean {
-  const draft = `${file}.${own.pid}`;
+  const draft = `${file}.${randomUUID()}`; // process ids repeat in other containers, and a draft that is already linked would be overwritten
   writeFileSync(draft, JSON.stringify(own), { mode: 0o600 });
   try {
     linkSync(draft, file);

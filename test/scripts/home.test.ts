@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
@@ -83,6 +83,29 @@ t.test('claimHome() does not take over a folder that a process in another contai
   const next = await claimHome(folder, 1000);
   t.equal(JSON.parse(readFileSync(file, 'utf8')).pid, process.pid, 'it was killed');
   next.release();
+});
+
+t.test('claimHome() leaves the file of a process in another container that has the same id and is about to claim the folder', async (t) => {
+  const folder = t.testdir();
+  const file = join(folder, 'running.json');
+  const text = JSON.stringify({ pid: process.pid, started: 'unknown here', where: 'in another container', database: null, url: null });
+  writeFileSync(file, text);
+  linkSync(file, `${file}.${process.pid}`); // as between its link and the removal of its draft
+  const beating = setInterval(() => utimesSync(file, new Date(), new Date()), 300);
+  t.teardown(() => clearInterval(beating));
+  await t.rejects(claimHome(folder, 5000), { message: /of another container or machine/ });
+  t.equal(readFileSync(file, 'utf8'), text);
+});
+
+t.test('claimHome(): a process that was suspended leaves the folder to the one that has taken it over', async (t) => {
+  const folder = t.testdir();
+  const file = join(folder, 'running.json');
+  const suspended = await claimHome(folder);
+  const text = JSON.stringify({ pid: 1, started: 'unknown here', where: 'in another container', database: null, url: null });
+  writeFileSync(file, text);
+  t.throws(() => suspended.announce({ url: 'http://127.0.0.1:1' }), { message: /another process took it over/ });
+  suspended.release();
+  t.equal(readFileSync(file, 'utf8'), text, 'a third one may not claim it');
 });
 
 t.test('claimHome() does not change a file that it cannot parse, and reports the remedy', async (t) => {

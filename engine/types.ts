@@ -45,11 +45,20 @@ export interface Origin {
   language: string | null;
 }
 
+/** The channels of a track with surround sound, in ffmpeg's order: front left, front right, front centre, low frequencies, others. */
+export interface Surround {
+  channels: readonly number[];
+  /** By a codec of films and broadcasts, whatever the channels; else declared, perhaps by a program that only counted them. */
+  film: boolean;
+}
+
 /** A decoded recording: 16 kHz samples on disk or in memory, read by range, never loaded whole. */
 export interface Recording {
   readonly channels: number;
   /** Origin of each channel; absent: all from one track. */
   readonly origins?: readonly Origin[];
+  /** Tracks with surround sound. */
+  readonly surround?: readonly Surround[];
   /** Samples per channel; grows until `decoded` resolves. */
   readonly length: number;
   /** Resolves with the final `length` when everything is decoded; rejects with what `read` throws. */

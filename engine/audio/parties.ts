@@ -1,6 +1,7 @@
 import { decibels } from '../loudness.ts';
 import { type Origin, type Recording, SAMPLE_RATE } from '../types.ts';
 import { centred } from './leak.ts';
+import { programmesOf } from './surround.ts';
 
 /** Channels of one party, mixed to their mean. */
 export type Party = number[];
@@ -28,7 +29,7 @@ const EMPTY_TRACK_ENERGY = 1e-6; // and relative to the loudest channel of all (
 
 /**
  * Groups the channels of a decoded recording into parties. Channels belong to different parties if their samples differ (correlation below
- * 0.95) and their loudness is not correlated, as it is for microphones in one room. Whether anybody speaks on them is left to voice
+ * 0.95) and their loudness is not correlated, as it is for microphones in one room. Surround sound is one party. Whether anybody speaks on them is left to voice
  * activity detection.
  */
 export async function partiesOf(recording: Recording, signal?: AbortSignal): Promise<Parties> {
@@ -36,9 +37,13 @@ export async function partiesOf(recording: Recording, signal?: AbortSignal): Pro
   const measures = await measure(recording, signal);
   const audible = [...measures.energies.keys()].filter((channel) => !isEmpty(channel, recording, measures));
   if (!audible.length) return { parties: [[...measures.energies.keys()]], silent: false };
+  const programmes = await programmesOf(recording, audible, signal);
+  const inOne = (a: number, b: number) => programmes.some((channels) => channels.includes(a) && channels.includes(b));
   const parties: Party[] = [];
   for (const channel of audible) {
-    const alike = parties.filter((party) => party.some((other) => isTogether(other, channel, recording, measures)));
+    const alike = parties.filter((party) =>
+      party.some((other) => inOne(other, channel) || isTogether(other, channel, recording, measures)),
+    );
     const merged = [...alike.flat(), channel];
     for (const party of alike) parties.splice(parties.indexOf(party), 1);
     parties.push(merged.sort((a, b) => a - b));
@@ -151,9 +156,11 @@ function withoutCopies(party: Party, recording: Recording, measures: Measures): 
   const fuller = (best: number, channel: number) => (missing(best, channel, measures) > missing(channel, best, measures) ? channel : best);
   const chosen = tracks.size > 1 ? party.reduce(fuller, selected) : selected;
   const own = tracks.size > 1 ? party.filter((channel) => trackOf(channel, recording) === trackOf(chosen, recording)) : party;
-  const loudest = own.reduce((a, b) => (measures.energies[b]! > measures.energies[a]! ? b : a));
-  const opposite = own.some((a) => own.some((b) => alike(a, b, measures) <= OPPOSITE_PHASE_CORRELATION));
-  return opposite ? own.filter((channel) => channel === loudest || alike(channel, loudest, measures) > -OPPOSITE_PHASE_CORRELATION) : own;
+  const loudestFirst = own.toSorted((a, b) => measures.energies[b]! - measures.energies[a]!);
+  const isOpposite = (a: number, b: number) => alike(a, b, measures) <= OPPOSITE_PHASE_CORRELATION;
+  const kept: Party = [];
+  for (const channel of loudestFirst) if (!kept.some((other) => isOpposite(other, channel))) kept.push(channel);
+  return own.filter((channel) => kept.includes(channel));
 }
 
 /** Correlation of two channels' samples. */

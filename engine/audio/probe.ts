@@ -14,6 +14,8 @@ export interface Track {
   codec: string;
   /** Null: another layout, or unknown. */
   layout: 'mono' | 'stereo' | null;
+  /** Surround sound: of a film, or declared by the layout. Null: mono, stereo, or no known layout. */
+  surround: 'film' | 'declared' | null;
   /** Default track of players. */
   default: boolean;
   /** Code of the language that the container declares, or null. */
@@ -40,6 +42,9 @@ const UNKNOWN_CODECS = new Set(['', 'unknown', 'none']);
 const PICTURE_CODECS = new Set(['png', 'bmp', 'gif', 'tiff', 'webp', 'jpeg2000']); // a lone mjpeg stream is judged by its disposition
 const BROADCAST_FORMATS = new Set(['mpegts', 'mpeg', 'ogg', 'flv', 'wtv']); // containers whose timestamps may restart
 const HEADERLESS_FORMATS = new Set(['flv', 'mpeg']); // containers whose tracks show only in their first packets
+const FILM_CODECS = new Set(['ac3', 'eac3', 'dts', 'truehd', 'mlp']); // of films and broadcasts, never used for calls
+const FEW_CHANNELS = new Set(['', 'mono', 'stereo', 'downmix']);
+const CENTRE_AND_LFE = /^(?!6\.1\(front\))[3-9]\.1/; // in this order, after left and right
 export const DEEP_PROBE = ['-probesize', '100000000', '-analyzeduration', '600000000']; // bytes, held in memory, and microseconds
 
 /**
@@ -104,11 +109,18 @@ function toTrack(
     index,
     codec,
     layout: layout === 'mono' || layout === 'stereo' ? layout : null,
+    surround: surroundOf(codec, layout),
     default: chosen,
     language,
     startSeconds,
     ...file,
   };
+}
+
+/** Surround sound: more than two channels in a codec of films, or a layout with a front centre and low frequencies, as 5.1 and 7.1 have. */
+function surroundOf(codec: string, layout: string): Track['surround'] {
+  if (FILM_CODECS.has(codec) && !FEW_CHANNELS.has(layout)) return 'film';
+  return CENTRE_AND_LFE.test(layout) ? 'declared' : null;
 }
 
 /** Whether the first megabytes had no packet of an audio stream: a broadcast, a live stream or a DVD may begin with many pictures. */

@@ -3,8 +3,9 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Recording, SAMPLE_RATE } from '../types.ts';
+import { type Recording, SAMPLE_RATE, type Surround } from '../types.ts';
 import { clipClicks, extentOf, gainFor, isHeard } from './gain.ts';
+import type { Track } from './probe.ts';
 
 const BLOCK_SAMPLES = SAMPLE_RATE; // one second; these samples share a scale
 const BYTES_PER_SAMPLE = 2; // signed 16 bit, scaled per block
@@ -24,6 +25,7 @@ export async function openScratch(folder = tmpdir()): Promise<FileHandle> {
  */
 export class Scratch implements Recording {
   readonly channels: number;
+  readonly surround?: readonly Surround[];
   readonly decoded: Promise<number>;
   #file: FileHandle;
   #scales: number[] = []; // [seconds x channels] row-major; 0: silence, not written
@@ -39,9 +41,10 @@ export class Scratch implements Recording {
   #settle!: { resolve(samples: number): void; reject(error: Error): void };
   #waiting = new Set<() => void>();
 
-  constructor(file: FileHandle, channels: number) {
+  constructor(file: FileHandle, channels: number, surround: Track['surround'] = null) {
     this.#file = file;
     this.channels = channels;
+    if (surround && channels > 2) this.surround = [{ channels: [...Array(channels).keys()], film: surround === 'film' }];
     this.#block = new Float32Array(channels * BLOCK_SAMPLES);
     this.decoded = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };

@@ -36,7 +36,7 @@ export async function decodeTrack(path: string, track: Track, options: TrackOpti
     return await new Promise((open) => {
       let scratch: Scratch | undefined;
       const opened = (channels: number) => {
-        scratch ??= new Scratch(file, channels);
+        scratch ??= new Scratch(file, channels, track.surround);
         open(scratch);
         return scratch;
       };

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import { MediaError, type Origin, type Recording } from '../types.ts';
+import { MediaError, type Origin, type Recording, type Surround } from '../types.ts';
 import type { Track } from './probe.ts';
 
 const CONCURRENT_TRACKS = 4; // tracks decoded in parallel
@@ -11,6 +11,7 @@ export class Tracks implements Recording {
   readonly length: number;
   readonly decoded: Promise<number>;
   readonly origins: readonly Origin[];
+  readonly surround: readonly Surround[];
   #parts: readonly Recording[];
   #places: { part: Recording; channel: number }[];
 
@@ -20,6 +21,10 @@ export class Tracks implements Recording {
     this.origins = parts.flatMap(({ channels }, i) => {
       const { index, default: chosen, language } = tracks[i]!;
       return Array.from({ length: channels }, () => ({ track: index, default: chosen, language }));
+    });
+    this.surround = parts.flatMap((part) => {
+      const first = this.#places.findIndex((place) => place.part === part);
+      return (part.surround ?? []).map(({ channels, film }) => ({ channels: channels.map((channel) => first + channel), film }));
     });
     this.channels = this.#places.length;
     this.length = Math.max(...parts.map(({ length }) => length));

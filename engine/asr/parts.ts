@@ -31,25 +31,54 @@ export function within(spans: readonly Span[], stretch: Span): Span[] {
 }
 
 const LONGEST_SHARED_SECONDS = 1.2; // of a word on the border of a span that is replaced: longer ones are stretched (STRETCHED_MIN_SECONDS)
+const MIN_WORD_SECONDS = 0.06; // of a word pressed between others: no speech is faster
 
 /**
  * Replaces the words of a span by `heard`, relative to its start, if these are at least `times` as many. A word on the border of the span keeps its
  * time, and new words end where it begins, unless it covers most of the span or more of it than a word takes: then it is shortened to the part
- * outside.
+ * outside. So are words on both borders that leave too little time for the new ones.
  */
 export function replaced(words: readonly Spoken[], stretch: Span, heard: readonly Spoken[], times: number): Spoken[] {
   const middle = ({ start, end }: Spoken) => (start + end) / 2;
   const before = words.filter((word) => middle(word) < stretch.start);
   const after = words.filter((word) => middle(word) >= stretch.end);
   if (heard.length < times * (words.length - before.length - after.length)) return [...words];
+  if (!heard.length) return [...before, ...after];
   const isMost = (seconds: number) => seconds > Math.min(LONGEST_SHARED_SECONDS, (stretch.end - stretch.start) / 2);
   const [last, next] = [before.at(-1), after[0]];
-  if (heard.length && last && isMost(last.end - stretch.start)) before[before.length - 1] = { ...last, end: stretch.start };
-  if (heard.length && next && isMost(stretch.end - next.start)) after[0] = { ...next, start: stretch.end };
-  const [from, to] = [before.at(-1)?.end ?? 0, after[0]?.start ?? Number.POSITIVE_INFINITY];
-  const placed = (seconds: number) => Math.min(to, Math.max(from, seconds + stretch.start));
-  const moved = heard.map((word) => ({ ...word, start: placed(word.start), end: placed(word.end) }));
-  return [...before, ...moved, ...after];
+  if (last && isMost(last.end - stretch.start)) before[before.length - 1] = { ...last, end: stretch.start };
+  if (next && isMost(stretch.end - next.start)) after[0] = { ...next, start: stretch.end };
+  const room = () => ({ start: before.at(-1)?.end ?? 0, end: after[0]?.start ?? Number.POSITIVE_INFINITY });
+  if (room().end - room().start < MIN_WORD_SECONDS * heard.length) {
+    if (last && last.end > stretch.start) before[before.length - 1] = { ...last, end: stretch.start };
+    if (next && next.start < stretch.end) after[0] = { ...next, start: stretch.end };
+  }
+  const moved = heard.map((word) => ({ ...word, start: word.start + stretch.start, end: word.end + stretch.start }));
+  return [...before, ...fitted(moved, room()), ...after];
+}
+
+/** Words moved into a span, in order; those pressed to its borders keep a length, at the expense of their neighbours. */
+function fitted(words: readonly Spoken[], { start, end }: Span): Spoken[] {
+  const least = Math.min(MIN_WORD_SECONDS, Math.max(0, end - start) / words.length);
+  const placed = words.toReversed();
+  let until = end;
+  for (const [i, word] of placed.entries()) {
+    const stop = Math.min(until, Math.max(word.end, start));
+    placed[i] = {
+      ...word,
+      start: Math.min(Math.max(word.start, start), stop - Math.min(least, word.end - word.start || least)),
+      end: stop,
+    };
+    until = placed[i].start;
+  }
+  placed.reverse();
+  let from = start;
+  for (const [i, word] of placed.entries()) {
+    const begin = Math.max(word.start, from);
+    placed[i] = { ...word, start: begin, end: Math.max(word.end, begin + Math.min(least, words[i]!.end - words[i]!.start || least)) };
+    from = placed[i].end;
+  }
+  return placed;
 }
 
 /** The quietest moment in the middle third of a span, seconds; `levels`: loudness every 10 ms. */

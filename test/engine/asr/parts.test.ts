@@ -37,9 +37,27 @@ t.test('replaced() keeps words ordered and without overlap at the border of the 
     word(' a', 4, 5.8),
     word(' x', 5.8, 6.2),
     word(' y', 7, 8),
-    word(' z', 10.5, 10.5),
+    word(' z', 10.44, 10.5),
     word(' c', 10.5, 12),
   ]);
+});
+
+t.test('replaced() gives every word a length, however little time is left between the words on the borders', async (t) => {
+  const word = (text: string, start: number, end: number) => ({ text, start, end, probability: 1 });
+  const heard = [word(' w', 0, 0.1), word(' x', 0.1, 0.3), word(' y', 0.5, 0.6), word(' z', 0.8, 0.82), word(' z', 0.82, 0.82)];
+  for (const length of [0.05, 0.2, 0.83, 2])
+    for (const early of [0, 0.3, 0.9])
+      for (const late of [0, 0.4, 0.9]) {
+        const stretch = { start: 5, end: 5 + length };
+        const [a, b] = [word(' a', 3, 5 + early * length), word(' b', 5 + late * length, 9)];
+        const placed = replaced([a, b], stretch, heard, 1.3);
+        const label = `${length} s, words until ${early} and from ${late} of it on`;
+        t.strictSame(placed.map(({ text }) => text).join(''), ' a w x y z z b', label);
+        t.ok(
+          placed.every(({ start, end }, i) => end - start > 0.005 && (i === 0 || start >= placed[i - 1]!.end - 1e-9)),
+          `${label}: ${placed.map(({ start, end }) => `${start.toFixed(3)}-${end.toFixed(3)}`).join(' ')}`,
+        );
+      }
 });
 
 t.test('middleOf() returns the quietest point in the middle of a span', async (t) => {

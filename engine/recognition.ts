@@ -17,6 +17,7 @@ export interface RecogniseOptions extends Pick<Options, 'language' | 'vocabulary
 
 const ENOUGH = 4; // windows that determine the language
 const LIKELY_LANGUAGE = 0.5; // probability
+const CHANNEL_SECONDS = 10; // of speech that determine the language of a channel; a guess
 const MAX_LOST_SECONDS = 2; // of speech that a better text may leave without words
 
 /** The words recognised in a recording. */
@@ -35,8 +36,8 @@ export interface Recognised {
  * Recognises all windows. Finished windows are kept as checkpoints and not recognised again.
  *
  * There is no separate pass for language detection: the first windows are decoded in their own most probable language, later ones in the
- * one that those agree on. Windows decoded in another language without clear evidence are decoded once more at the end and keep the more
- * probable text.
+ * one that those agree on. Windows decoded in another language than their channel's, without clear evidence, are decoded once more at the
+ * end and keep the more probable text.
  */
 export async function recogniseAll(
   windows: readonly Window[],
@@ -64,8 +65,10 @@ export async function recogniseAll(
   });
   const language = auto ? spokenIn(windows, results) : spokenBy(results, options.language);
   if (auto && language && windows.length > 1) {
-    const astray = [...windows.keys()].filter((i) => strays(results[i]!, windows[i]!, language));
-    await severalAtOnce(astray, options, (i) => one(i, language, null));
+    const own = languagesByChannel(windows, results);
+    const expectedIn = (i: number) => own.get(windows[i]!.channel) ?? language;
+    const astray = [...windows.keys()].filter((i) => strays(results[i]!, windows[i]!, expectedIn(i)));
+    await severalAtOnce(astray, options, (i) => one(i, expectedIn(i), null));
   }
   const uncoveredSeconds = results.reduce((sum, { uncovered = 0 }) => sum + uncovered, 0);
   const stretches = results.flatMap(({ stretches = [] }) => stretches);
@@ -181,6 +184,22 @@ function spokenIn(windows: readonly Window[], results: readonly Finished[]): str
   if (results.every(({ language }) => language === null)) return null;
   const telling = heard.filter(({ words }) => words.length);
   return heard.length ? decideLanguage(telling.length ? telling : heard).language : null;
+}
+
+/** The languages of the channels that have enough speech in one: the parties of a call may each speak their own. */
+function languagesByChannel(windows: readonly Window[], results: readonly Finished[]): Map<Window['channel'], string> {
+  const found = new Map<Window['channel'], string>();
+  for (const channel of new Set(windows.map((window) => window.channel))) {
+    const telling = windows.flatMap((window, i) => {
+      const { languages, words } = results[i]!;
+      const seconds = spoken(window.speech);
+      return window.channel === channel && words.length && languages.length ? [{ languages: new Map(languages), seconds }] : [];
+    });
+    if (telling.reduce((sum, { seconds }) => sum + seconds, 0) < CHANNEL_SECONDS) continue;
+    const { language, probability } = decideLanguage(telling);
+    if (probability >= LIKELY_LANGUAGE) found.set(channel, language);
+  }
+  return found;
 }
 
 /** Whether a window was decoded in another language than it would have been with the recording's language known. */

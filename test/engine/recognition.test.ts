@@ -114,6 +114,29 @@ t.test('recogniseAll() keeps a window in another language if its text is more pr
   }
 });
 
+t.test('recogniseAll() expects the language of its own channel in a short answer, if that channel has enough speech', async (t) => {
+  const call = windows.map((window, i) => ({
+    ...window,
+    channel: i < 4 ? 0 : 1,
+    speech: i < 5 ? window.speech : [{ start: 0, end: 3 }],
+  }));
+  const english: [string, number][] = [['en', 0.98]];
+  const answer: [string, number][] = [
+    ['de', 0.6],
+    ['en', 0.3],
+  ];
+  const detected: [string, number][][] = [english, english, english, english, [['de', 0.97]], answer];
+  const run = () => ({ ...options(), pool: { concurrency: 1 } });
+  const { calls, job } = recogniser(detected, { en: -0.5, de: -0.3 });
+  const { words, language } = await recogniseAll(call, recording, job, run());
+  t.equal(language, 'en', 'of the recording');
+  t.strictSame(calls.at(-1), [5, 'de']);
+  t.match(words.at(-1), { text: ' de', channel: 1 });
+  const short = [...call.slice(0, 4), call[5]!];
+  const other = recogniser([...detected.slice(0, 4), answer], { en: -0.5, de: -0.3 });
+  t.match((await recogniseAll(short, recording, other.job, run())).words.at(-1), { text: ' en' }, 'three seconds do not tell');
+});
+
 t.test('recogniseAll() does not replace words by symbols, or by a text that covers less', async (t) => {
   const german: [string, number][] = [['de', 0.99]];
   const swedish: [string, number][] = [['sv', 0.8]];

@@ -4,13 +4,15 @@ import type { Facts } from './model.ts';
 import {
   SPARSE_MIN_SECONDS,
   SPARSE_TOKENS_PER_SECOND,
-  STRETCHED_BYTES_PER_SECOND,
+  STRETCHED_LETTERS_PER_SECOND,
   STRETCHED_MAX_SPAN_SECONDS,
   STRETCHED_MIN_SECONDS,
 } from './thresholds.ts';
 import type { Spoken } from './words.ts';
 
-const BYTES_PER_DIGIT = 5; // approximate bytes of a spoken digit: "1813" is eighteen thirteen
+const LETTERS_PER_DIGIT = 5; // approximate letters of a spoken digit: "1813" is eighteen thirteen
+const SYLLABLES = /[\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}]/gu; // a character takes about three letters,
+const WITHOUT_VOWELS = /[\p{sc=Arabic}\p{sc=Hebrew}\p{sc=Ethiopic}]/gu; // and about two where vowels are not written or in the consonant
 
 /**
  * Spans with far too little text for their speech: the model skips a sentence inside a segment, and neither its probabilities nor its
@@ -47,7 +49,7 @@ export function drawnOut(words: readonly Spoken[], speech: readonly Span[]): Spa
   const found: Span[] = [];
   for (const { text, start, end } of words) {
     const seconds = speechBetween(speech, start, end);
-    if (seconds < STRETCHED_MIN_SECONDS || spokenBytes(text) >= STRETCHED_BYTES_PER_SECOND * seconds) continue;
+    if (seconds < STRETCHED_MIN_SECONDS || spokenLetters(text) >= STRETCHED_LETTERS_PER_SECOND * seconds) continue;
     const around = speech.filter(
       (span) =>
         Math.min(span.end, end) - Math.max(span.start, start) > STRETCHED_MIN_SECONDS / 4 &&
@@ -58,9 +60,14 @@ export function drawnOut(words: readonly Spoken[], speech: readonly Span[]): Spa
   return found;
 }
 
-/** Length of a word when spelled out as spoken. */
-function spokenBytes(text: string): number {
-  return Buffer.byteLength(text.trim().replaceAll(/\p{Nd}/gu, 'x'.repeat(BYTES_PER_DIGIT)));
+/** Letters of a word when spelled out as spoken, vowel signs included. */
+function spokenLetters(text: string): number {
+  const spelled = text
+    .normalize('NFC')
+    .replaceAll(/\p{N}/gu, 'x'.repeat(LETTERS_PER_DIGIT))
+    .replaceAll(SYLLABLES, 'xxx')
+    .replaceAll(WITHOUT_VOWELS, 'xx');
+  return spelled.match(/[\p{L}\p{M}]/gu)?.length ?? 0;
 }
 
 /** Merges spans, without overlap and in order. */

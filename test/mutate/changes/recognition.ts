@@ -125,7 +125,7 @@ export const RECOGNITION: Change[] = [
     'export const WINDOW_STEPS = 6000;',
     ['test/engine/asr/whisper/constraints.test.ts'],
   ],
-  ['engine/asr/whisper/omissions.ts', 'const BYTES_PER_DIGIT = 5;', 'const BYTES_PER_DIGIT = 20;'],
+  ['engine/asr/whisper/omissions.ts', 'const LETTERS_PER_DIGIT = 5;', 'const LETTERS_PER_DIGIT = 20;'],
   [
     'engine/asr/whisper/thresholds.ts',
     'export const STRETCHED_MIN_SECONDS = 1.2;',
@@ -152,8 +152,8 @@ export const RECOGNITION: Change[] = [
   ],
   [
     'engine/asr/whisper/thresholds.ts',
-    'export const STRETCHED_BYTES_PER_SECOND = 4;',
-    'export const STRETCHED_BYTES_PER_SECOND = 16;',
+    'export const STRETCHED_LETTERS_PER_SECOND = 4;',
+    'export const STRETCHED_LETTERS_PER_SECOND = 16;',
     ['test/engine/asr/whisper/omissions.test.ts'],
   ],
   [

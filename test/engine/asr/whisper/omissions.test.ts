@@ -33,7 +33,7 @@ t.test('drawnOut() finds a word that spans the time of a skipped sentence, with 
     { start: 6, end: 8 },
   ];
   const words = [word(' one', 0, 0.4), word(' said.', 1.5, 4.8), word(' two', 6, 6.3)];
-  t.strictSame(drawnOut(words, speech), [{ start: 0, end: 5 }], '2.1 s for the 5 letters of "said."');
+  t.strictSame(drawnOut(words, speech), [{ start: 0, end: 5 }], '2.1 s for the 4 letters of "said"');
   t.strictSame(drawnOut([word(' said.', 4.6, 6.2)], speech), [], 'pauses do not count');
   t.strictSame(drawnOut([word(' circumstances', 2.2, 4.2)], speech), [], 'a long word, spoken slowly');
   t.strictSame(drawnOut([word(' 1813.', 2.2, 4.2)], speech), [], 'a number takes longer to say than its digits suggest');
@@ -43,6 +43,24 @@ t.test('drawnOut() finds a word that spans the time of a skipped sentence, with 
     [{ start: 3, end: 8 }],
     'a span that is too long is not decoded again as a whole',
   );
+});
+
+t.test('drawnOut() judges a word by its letters in every script, not by their bytes', async (t) => {
+  const speech = [{ start: 0, end: 2 }];
+  const isDrawnOut = (text: string) => drawnOut([{ text, start: 0, end: 2, probability: 1 }], speech).length > 0;
+  const SAID = { hi: ' कहा।', ta: ' சொல்', ru: ' сказал.', el: ' είπε.', ar: ' قال.', fr: ' créé.', ko: ' 말', ja: ' 言', th: ' พูด' };
+  for (const [language, word] of Object.entries(SAID)) t.ok(isDrawnOut(word), `${language}: ${word} in 2 s`);
+  const LONG = {
+    hi: ' परिस्थितियों',
+    ru: ' обстоятельства',
+    ar: ' الظروف',
+    fr: ' circonstances',
+    ko: ' 상황들',
+    ja: ' 諸事情',
+    th: ' สถานการณ์',
+    hi2: ' १८१३',
+  };
+  for (const [language, word] of Object.entries(LONG)) t.notOk(isDrawnOut(word), `${language}: ${word} in 2 s`);
 });
 
 t.test('merged() joins overlapping spans', async (t) => {

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { MediaError } from '../types.ts';
 import { confined } from './confine.ts';
+import { isEncrypted } from './encrypted.ts';
 import { type Listing, ListingReader, type Stream } from './listing.ts';
 import { isChained } from './ogg.ts';
 import { findTools, type Tools } from './tools.ts';
@@ -41,6 +42,7 @@ const PROBE_SECONDS = 30; // limit for crafted headers: ffmpeg's time is quadrat
 const UNKNOWN_CODECS = new Set(['', 'unknown', 'none']);
 const PICTURE_CODECS = new Set(['png', 'bmp', 'gif', 'tiff', 'webp', 'jpeg2000']); // a lone mjpeg stream is judged by its disposition
 const BROADCAST_FORMATS = new Set(['mpegts', 'mpeg', 'ogg', 'flv', 'wtv']); // containers whose timestamps may restart
+const MP4 = /\bmp4\b/; // and QuickTime
 const HEADERLESS_FORMATS = new Set(['flv', 'mpeg']); // containers whose tracks show only in their first packets
 const FILM_CODECS = new Set(['ac3', 'eac3', 'dts', 'truehd', 'mlp']); // of films and broadcasts, never used for calls
 const FEW_CHANNELS = new Set(['', 'mono', 'stereo', 'downmix']);
@@ -90,6 +92,9 @@ export async function probe(
       'UNSUPPORTED_CODEC',
       'Cannot decode the audio stream: its codec is unknown. Convert the file, for example to FLAC',
     );
+  }
+  if (MP4.test(listing.format) && (await isEncrypted(path))) {
+    throw new MediaError('UNSUPPORTED_CODEC', 'Cannot decode the audio stream: it is encrypted (DRM). Upload a file without encryption');
   }
   const broadcast = BROADCAST_FORMATS.has(listing.format) && (listing.format !== 'ogg' || (await isChained(path, signal)));
   const pictures = streams.some(({ type, codec, cover }) => type === 'video' && !cover && !PICTURE_CODECS.has(codec));

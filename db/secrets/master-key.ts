@@ -1,7 +1,10 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Settings } from '../../api/contract/settings.ts';
+import { placeNew } from '../ops/exclusive.ts';
 
 const BYTES = 32;
 
@@ -64,9 +67,7 @@ async function makeKeyFile(folder: string, path: string): Promise<void> {
     } finally {
       await file.close();
     }
-    await link(draft, path).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error;
-    });
+    while (!placeNew(draft, path) && !existsSync(path)) await sleep(20); // another process is creating it
   } finally {
     await rm(draft, { force: true });
   }

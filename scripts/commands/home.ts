@@ -1,19 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import {
-  linkSync,
-  mkdirSync,
-  readFileSync,
-  readlinkSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readFileSync, readlinkSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { placeNew, throughGate } from '../../db/ops/exclusive.ts';
 
 /** The program that holds the state folder, in `<home>/running.json`. */
 interface Holder {
@@ -28,7 +18,6 @@ interface Holder {
   url: string | null;
 }
 
-const GATE_MS = 5000; // normally held for a few milliseconds
 const BEAT_MS = 3000; // the holder touches its file this often
 const SILENT_MS = 15_000; // a holder in another container, or on another machine, is dead if it does not for this long
 const LOOK_MS = 250;
@@ -115,11 +104,7 @@ function place(file: string, own: Holder): boolean {
   const draft = `${file}.${randomUUID()}`; // process ids repeat in other containers, and a draft that is already linked would be overwritten
   writeFileSync(draft, JSON.stringify(own), { mode: 0o600 });
   try {
-    linkSync(draft, file);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    return false;
+    return placeNew(draft, file);
   } finally {
     rmSync(draft, { force: true });
   }
@@ -131,23 +116,12 @@ function place(file: string, own: Holder): boolean {
  * that was watched in vain.
  */
 function removeDead(folder: string, silent: string | null): void {
-  const gate = `${holderFile(folder)}.gate`;
-  try {
-    mkdirSync(gate);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    const since = statSync(gate, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-    if (Math.abs(Date.now() - since) > GATE_MS) rmSync(gate, { recursive: true, force: true }); // its creator was killed
-    return;
-  }
-  try {
+  throughGate(holderFile(folder), () => {
     const text = readHolder(folder);
     const holder = parsed(text ?? '');
     const dead = holder && !isHere(holder) ? text === silent : !(holder && lives(holder));
     if (text !== null && dead) rmSync(holderFile(folder), { force: true });
-  } finally {
-    rmdirSync(gate);
-  }
+  });
 }
 
 /** URL of the embedded PostgreSQL that runs on this state folder, or null. */

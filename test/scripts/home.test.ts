@@ -11,15 +11,19 @@ const ROUNDS = 60;
 const PROCESSES = 4;
 const DEAD = JSON.stringify({ pid: 1, started: 'long ago', database: null, url: 'http://127.0.0.1:1' });
 
-t.test('claimHome() gives a folder held by a dead process to only one of several concurrent callers', async (t) => {
-  const done = t.testdir();
-  const folders = Array.from({ length: ROUNDS }, (_, round) => join(done, String(round)));
-  for (const folder of folders) {
-    mkdirSync(folder);
-    writeFileSync(join(folder, 'running.json'), DEAD);
-  }
-  const begin = Date.now() + 4000; // most processes have loaded by then
-  const program = `
+for (const links of [true, false])
+  t.test(
+    `claimHome() gives a folder held by a dead process to only one of several concurrent callers, with${links ? '' : 'out'} hard links`,
+    async (t) => {
+      const done = t.testdir();
+      const folders = Array.from({ length: ROUNDS }, (_, round) => join(done, String(round)));
+      for (const folder of folders) {
+        mkdirSync(folder);
+        writeFileSync(join(folder, 'running.json'), DEAD);
+      }
+      const begin = Date.now() + 4000; // most processes have loaded by then
+      const program = `
+    if (!${links}) (await import(${JSON.stringify(join(ROOT, 'test/support/links.ts'))})).withoutLinks({ teardown() {} }, 'EPERM');
     const { claimHome } = await import(${JSON.stringify(join(ROOT, 'scripts/commands/home.ts'))});
     const claimed = [];
     const cell = new Int32Array(new SharedArrayBuffer(4));
@@ -37,11 +41,12 @@ t.test('claimHome() gives a folder held by a dead process to only one of several
     const all = () => readdirSync(${JSON.stringify(done)}).filter((name) => name.startsWith('done')).length === ${PROCESSES};
     while (!all()) await new Promise((resolve) => setTimeout(resolve, 50)); // keeps running until the others have tried
     process.stdout.write(JSON.stringify(claimed));`;
-  const args = [...RUN, '--input-type=module', '--eval', program];
-  const all = await Promise.all(Array.from({ length: PROCESSES }, () => finish(process.execPath, args)));
-  const claimed = all.flatMap(({ stdout }) => JSON.parse(stdout) as number[]).sort((a, b) => a - b);
-  t.strictSame(claimed, [...folders.keys()]);
-});
+      const args = [...RUN, '--input-type=module', '--eval', program];
+      const all = await Promise.all(Array.from({ length: PROCESSES }, () => finish(process.execPath, args)));
+      const claimed = all.flatMap(({ stdout }) => JSON.parse(stdout) as number[]).sort((a, b) => a - b);
+      t.strictSame(claimed, [...folders.keys()]);
+    },
+  );
 
 t.test('claimHome() takes over the folder of a process that has ended, even if its parent has not reaped it', async (t) => {
   const folder = t.testdir();

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { loadMasterKeys, parseMasterKeys } from '../../../db/secrets/master-key.ts';
+import { withoutLinks } from '../../support/links.ts';
 
 t.test('loadMasterKeys() creates one key with mode 0600, shared by all processes that start concurrently', async (t) => {
   const home = join(t.testdir(), 'state');
@@ -12,6 +13,20 @@ t.test('loadMasterKeys() creates one key with mode 0600, shared by all processes
   t.equal((await stat(join(home, 'master.key'))).mode & 0o777, 0o600);
   t.strictSame(await readdir(home), ['master.key']);
   t.strictSame(await loadMasterKeys({ LONGHAND_HOME: home }), all[0]);
+});
+
+t.test('loadMasterKeys() creates one key where there are no hard links, whoever else does, and after a killed one', async (t) => {
+  for (const code of ['EPERM', 'ENOTSUP', 'ENOSYS']) {
+    withoutLinks(t, code);
+    const home = join(t.testdir(), code);
+    await mkdir(join(home, 'master.key.gate'), { recursive: true });
+    await utimes(join(home, 'master.key.gate'), 0, 0); // left by a process that was killed
+    const all = await Promise.all(Array.from({ length: 8 }, () => loadMasterKeys({ LONGHAND_HOME: home })));
+    t.equal(new Set(all.map((keys) => keys[0]!.toString('hex'))).size, 1);
+    t.strictSame(await readdir(home), ['master.key']);
+  }
+  withoutLinks(t, 'EIO');
+  await t.rejects(loadMasterKeys({ LONGHAND_HOME: join(t.testdir(), 'broken') }), { code: 'EIO' });
 });
 
 t.test('loadMasterKeys() prefers the variable, then the named file', async (t) => {

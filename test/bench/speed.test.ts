@@ -2,9 +2,8 @@ import t from 'tap';
 import { bench } from '../../bench/bench.ts';
 import { table } from '../../bench/report.ts';
 import { underLoad } from '../../bench/speed.ts';
-import { FRAMES_PER_WINDOW, LOCAL_SPEAKERS } from '../../engine/diarization/pyannote.ts';
-import type { Job, Pool } from '../../engine/runtime/pool.ts';
 import type { Transcript } from '../../engine/types.ts';
+import { wordless } from '../support/pools.ts';
 
 const PATHS = { long: 'long', call: 'call', note: 'note' };
 const SECONDS: Record<string, number> = { long: 600, call: 60, note: 5 };
@@ -41,16 +40,7 @@ t.test('underLoad() submits at least one note and one call, and at most six', as
 });
 
 t.test('bench() measures speed by beam search if requested, and says so', async (t) => {
-  const asked: boolean[] = [];
-  const local = { speakers: new Uint8Array(FRAMES_PER_WINDOW * LOCAL_SPEAKERS), speech: new Uint8Array(FRAMES_PER_WINDOW).fill(255) };
-  const job = {
-    segment: async (windows) => windows.map(() => local),
-    recognise: async ({ accurate }) => {
-      asked.push(accurate);
-      return { words: [], language: 'en', languages: [], noSpeech: 0, meanLogProb: 0, tried: [], uncovered: 0 };
-    },
-  } satisfies Partial<Job>;
-  const pool = { threads: 1, concurrency: 1, windowSeconds: 30, device: 'cpu', job: () => job } as unknown as Pool;
+  const { asked, pool } = wordless();
   for (const accurate of [true, false]) {
     const { report } = await bench(pool, {
       ...{ minutes: 0.2, files: 0, accuracy: false, speed: true, accurate, split: 'test', seed: 1, peers: [], meanMinutes: 10 },

@@ -1,6 +1,5 @@
 import { LIMITS } from '../../api/contract/limits.ts';
 import { installationId, registerEngine } from '../../db/jobs/engines.ts';
-import type { Job, Pool } from '../../engine/runtime/pool.ts';
 import type { Engine } from '../../engine/tasks/engine.ts';
 import { openHoldings } from '../../engine/tasks/holdings.ts';
 import { openScratch } from '../../engine/tasks/scratch.ts';
@@ -14,14 +13,6 @@ export interface TaskBench extends EngineBench {
 }
 
 export const silent = { debug() {}, info() {}, warn() {}, error() {} };
-
-/** Result of `recognise` of a pool for a window without words. */
-export const NO_WORDS = { words: [], language: 'en', languages: [], noSpeech: 0, meanLogProb: 0, tried: [], uncovered: 0 };
-
-/** A pool of one thread that does `job`. */
-export function poolOf(job: Partial<Job>): Pool {
-  return { threads: 1, concurrency: 1, windowSeconds: 30, job: () => job } as unknown as Pool;
-}
 
 /** Opens a database, a spool and what an engine's tasks need, closed at teardown. */
 export async function taskBench(t: Parameters<typeof engineBench>[0]): Promise<TaskBench> {

@@ -1,15 +1,10 @@
 import t from 'tap';
 import { decode } from '../../../engine/audio/ffmpeg.ts';
 import { findPulses } from '../../../engine/audio/pulses.ts';
-import { clip, noise, other, recordingOf, sum } from './voices.ts';
+import { clip, noise, other, recordingOf, sine, sum, type Wave } from './voices.ts';
 
 const RATE = 16_000;
 const SECONDS = 5;
-type Wave = (t: number) => number;
-const sine =
-  (...hertz: number[]): Wave =>
-  (t) =>
-    hertz.reduce((sum, f) => sum + Math.sin(2 * Math.PI * f * t), 0) / hertz.length;
 /** As many pulses as fit, from `from` to `to` seconds; `wave` may depend on the number of the pulse. */
 const pulses =
   (on: number, off: number, wave: (pulse: number) => Wave, from = 1, to = 3): Wave =>

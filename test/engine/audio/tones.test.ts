@@ -7,15 +7,10 @@ import { seeded } from '../../../bench/random.ts';
 import { decode, findTools } from '../../../engine/audio/ffmpeg.ts';
 import { findTones } from '../../../engine/audio/tones.ts';
 import type { Span } from '../../../engine/types.ts';
-import { clip, other, recordingOf, speech, sum, voice } from './voices.ts';
+import { clip, other, recordingOf, sine, speech, sum, voice, type Wave } from './voices.ts';
 
 const RATE = 16_000;
 const SECONDS = 8;
-type Wave = (t: number) => number;
-const sine =
-  (...hertz: number[]): Wave =>
-  (t) =>
-    hertz.reduce((sum, f) => sum + Math.sin(2 * Math.PI * f * t), 0) / hertz.length;
 const burst =
   (wave: Wave, period: number, ...on: [number, number][]): Wave =>
   (t) =>

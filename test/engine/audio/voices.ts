@@ -5,6 +5,15 @@ import { seeded } from '../../support/seeded.ts';
 
 export const clip = (name: string) => fileURLToPath(new URL(`../../fixtures/audio/${name}`, import.meta.url));
 
+/** Amplitude at a time in seconds. */
+export type Wave = (t: number) => number;
+
+/** The mean of sine waves. */
+export const sine =
+  (...hertz: number[]): Wave =>
+  (t) =>
+    hertz.reduce((sum, f) => sum + Math.sin(2 * Math.PI * f * t), 0) / hertz.length;
+
 /** A recording in memory. */
 export function recordingOf(...channels: Float32Array[]): Recording & { origins?: Origin[] } {
   const mix = channels[0]!.map((_, i) => channels.reduce((sum, channel) => sum + channel[i]!, 0) / channels.length);

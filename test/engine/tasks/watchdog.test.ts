@@ -10,7 +10,8 @@ import type { Engine } from '../../../engine/tasks/engine.ts';
 import { type Holding, openHoldings } from '../../../engine/tasks/holdings.ts';
 import { abortIfStuck, nextTranscription } from '../../../engine/tasks/transcribe.ts';
 import type { TranscriptionRow } from '../../support/engine.ts';
-import { NO_WORDS, poolOf, silent, taskBench } from '../../support/tasks.ts';
+import { NO_WORDS, poolOf } from '../../support/pools.ts';
+import { silent, taskBench } from '../../support/tasks.ts';
 
 const bench = await taskBench(t);
 

@@ -1,7 +1,7 @@
 import { floats, type Graph, ints, op, output, scalar } from '../graph/graph.ts';
 import { transpose } from '../graph/quantise.ts';
 import type { ModelDimensions } from './config.ts';
-import { addLayers, plainAttention, STRETCHES } from './encoder.ts';
+import { addLayers, plainAttention, stretchesOf } from './encoder.ts';
 import { encoderSelfAttention } from './heads.ts';
 
 /**
@@ -38,7 +38,7 @@ export function addScaleProbe(g: Graph, model: ModelDimensions): void {
   const products = g.products.filter(({ name }) => !name.endsWith('.fc2')); // these have scales per row anyway
   const known = new Map<string, string>(); // several matrices have the same input
   for (const { x, name } of [...products, ...crossed]) {
-    const calls = /self_attn\.out_proj$|\.fc1$/.test(name) ? STRETCHES : 1;
+    const calls = /self_attn\.out_proj$|\.fc1$/.test(name) ? stretchesOf(model.width) : 1;
     if (!known.has(x)) known.set(x, lossesOf(g, x, calls, model.width));
     output(g, name, op(g, 'Identity', [known.get(x)!]), 'float32', [2]);
   }

@@ -127,6 +127,9 @@ t.test('candidates() makes heads coarse that lose little, and none if nothing wa
   t.strictSame(coarse({ loss1: [0], loss0: [1e-3, 3e-5, 5e-5] }), [[[1], [0]]]);
   t.strictSame(coarse({ loss0: [1e-3], loss1: [1e-3] }), [], 'nor if none qualifies');
   t.strictSame(coarse(), []);
+  const losses = (count: number) => ({ loss0: Array.from({ length: count }, () => 2e-5) });
+  t.equal(coarse(losses(8))[0]?.[0]?.length, 8);
+  t.strictSame(coarse(losses(16)), [], 'the losses of many heads of a layer add up');
 });
 
 t.test('safer() begins with scales per row for the matrices that lose much without them', async (t) => {

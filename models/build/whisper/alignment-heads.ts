@@ -41,9 +41,12 @@ export function publishedHeads(layers: number, heads: number, vocabulary: number
   return found ? found.aligned.split(' ').map((pair) => pair.split('.').map(Number) as [number, number]) : null;
 }
 
-/** Whether heads are those published for decoders of another size or vocabulary. */
+/**
+ * Whether heads are those published for decoders of another size or vocabulary, and this size has its own. A decoder of a size that was never
+ * published may be a wider or deeper form of the one they are for.
+ */
 export function isForOtherSize(pairs: readonly number[][], layers: number, heads: number, vocabulary: number): boolean {
+  const own = publishedHeads(layers, heads, vocabulary);
   const aligned = pairs.map((pair) => pair.join('.')).join(' ');
-  const found = PUBLISHED.find((size) => size.aligned === aligned);
-  return found !== undefined && (found.layers !== layers || found.heads !== heads || found.vocabulary !== vocabulary);
+  return own !== null && own.map((pair) => pair.join('.')).join(' ') !== aligned && PUBLISHED.some((size) => size.aligned === aligned);
 }

@@ -43,9 +43,9 @@ const OWN = [
 
 /**
  * Fills in what is missing from the tokenizer's special tokens and OpenAI's defaults. Existing values stay, except for ids that contradict
- * the tokenizer or are not one number, as newer libraries write lists, and alignment heads that the decoder does not have or that belong to
- * another size: fine-tuned checkpoints often carry the file of base, distilled ones the heads of the larger model they were made from.
- * Returns `given` itself if it is complete.
+ * the tokenizer or are not one number, as newer libraries write lists, and alignment heads that the decoder does not have or, where its size
+ * has published ones, that belong to another: fine-tuned checkpoints often carry the file of base, distilled ones the heads of the larger
+ * model they were made from. Returns `given` itself if it is complete.
  * @param tokens the tokenizer's added tokens, text to id.
  */
 export function completeGeneration(given: Partial<Generation>, config: Sizes, tokens: ReadonlyMap<string, number>): Generation {

@@ -30,7 +30,7 @@ export function within(spans: readonly Span[], stretch: Span): Span[] {
   });
 }
 
-const LONGEST_SHARED_SECONDS = 1.2; // of a word on the border of a span that is replaced: longer ones are stretched (STRETCHED_MIN_SECONDS)
+const LONGEST_SHARED_SECONDS = 1.2; // of a word on the border of a span that is replaced: longer ones are stretched (LONGEST_WORD_SECONDS)
 const MIN_WORD_SECONDS = 0.06; // of a word pressed between others: no speech is faster
 
 /**

@@ -10,11 +10,11 @@ import { loop, loopOfSegments } from './quality.ts';
 import {
   ATTENDING_TOKENS,
   CERTAIN_SPEECH_PROBABILITY,
+  LONGEST_WORD_SECONDS,
   MIN_CERTAIN_SHARE,
   MIN_MISSING_SECONDS,
   RETRY_PART_SECONDS,
   SAME_SPAN_SHARE,
-  STRETCHED_MIN_SECONDS,
 } from './thresholds.ts';
 
 /**
@@ -107,7 +107,7 @@ export function leftOut(
  */
 export function unfilled(leftOut: readonly Span[], words: readonly Pick<Spoken, 'start' | 'end'>[], speech: readonly Span[]): Span[] {
   return leftOut.filter(({ start, end }) => {
-    const inside = words.filter((word) => word.start >= start && word.end <= end && word.end - word.start < STRETCHED_MIN_SECONDS);
+    const inside = words.filter((word) => word.start >= start && word.end <= end && word.end - word.start < LONGEST_WORD_SECONDS);
     const covered = inside.reduce((sum, word) => sum + speechBetween(speech, word.start, word.end), 0);
     return speechBetween(speech, start, end) - covered >= MIN_MISSING_SECONDS;
   });

@@ -58,7 +58,9 @@ export const MIN_CERTAIN_SECONDS_AFTER_LOOP = 0.3; // and in a row from which a 
 export const SPARSE_TOKENS_PER_SECOND = 1.6; // below it a sentence is missing from a segment
 export const SPARSE_MIN_SECONDS = 8; // shortest segment to judge
 export const STRETCHED_LETTERS_PER_SECOND = 4; // below it words are missing beside a word
-export const STRETCHED_MIN_SECONDS = 1.2; // shortest word to judge
+export const STRETCHED_MIN_SECONDS = 1; // shortest word to judge by its letters: an hour of joined clips had three "and" of a second,
+// and the one word beside a skipped question
+export const LONGEST_WORD_SECONDS = 1.2; // a longer word does not show that all speech under it was heard
 export const STRETCHED_MAX_SPAN_SECONDS = 8; // longest span of speech that is decoded again as a whole
 export const MIN_WORD_GAIN = 1.3; // factor in the number of words from which on something was missing
 

@@ -125,11 +125,11 @@ export const RECOGNITION: Change[] = [
     'export const WINDOW_STEPS = 6000;',
     ['test/engine/asr/whisper/constraints.test.ts'],
   ],
-  ['engine/asr/whisper/omissions.ts', 'const LETTERS_PER_DIGIT = 5;', 'const LETTERS_PER_DIGIT = 20;'],
+  ['engine/asr/whisper/omissions.ts', 'const LETTERS_PER_DIGIT = 2;', 'const LETTERS_PER_DIGIT = 20;'],
   [
     'engine/asr/whisper/thresholds.ts',
-    'export const STRETCHED_MIN_SECONDS = 1.2;',
-    'export const STRETCHED_MIN_SECONDS = 4.8;',
+    'export const STRETCHED_MIN_SECONDS = 1;',
+    'export const STRETCHED_MIN_SECONDS = 4;',
     ['test/engine/asr/whisper/omissions.test.ts'],
   ],
   [
@@ -254,7 +254,7 @@ export const RECOGNITION: Change[] = [
   ['engine/asr/whisper/coverage.ts', 'text ? lookedAt(attention.slice(0, end), heads) : 0', 'lookedAt(attention.slice(0, end), heads)'],
   ['engine/asr/whisper/coverage.ts', 'loopOfSegments(result, facts) ?? loop(tokens)', 'loop(tokens)'],
   ['engine/asr/whisper/coverage.ts', ' - covered >= MIN_MISSING_SECONDS', ' >= MIN_MISSING_SECONDS'],
-  ['engine/asr/whisper/coverage.ts', ' && word.end - word.start < STRETCHED_MIN_SECONDS', ''],
+  ['engine/asr/whisper/coverage.ts', ' && word.end - word.start < LONGEST_WORD_SECONDS', ''],
   ['engine/asr/whisper/decode.ts', 'return this.#restart(entered, error);', 'return;', LOOP],
   ['engine/asr/whisper/decode.ts', 'this.#isCancelled(entered) ? null : this.#next(entered)', 'this.#next(entered)', LOOP],
   ['engine/asr/whisper/decode.ts', 'while (this.#batch.size > first) ', '', LOOP],

@@ -38,11 +38,35 @@ t.test('drawnOut() finds a word that spans the time of a skipped sentence, with 
   t.strictSame(drawnOut([word(' circumstances', 2.2, 4.2)], speech), [], 'a long word, spoken slowly');
   t.strictSame(drawnOut([word(' 1813.', 2.2, 4.2)], speech), [], 'a number takes longer to say than its digits suggest');
   t.strictSame(drawnOut([word(' 7.', 2.2, 4.2)], speech), [{ start: 2.2, end: 5 }], 'but not that long');
+  t.strictSame(drawnOut([word(' 1813,', 2.2, 4.9)], speech), [{ start: 2.2, end: 5 }], 'nor with a question of 1.5 s after it');
   t.strictSame(
     drawnOut([word(' said.', 3, 8)], [{ start: 0, end: 20 }]),
     [{ start: 3, end: 8 }],
     'a span that is too long is not decoded again as a whole',
   );
+});
+
+t.test('drawnOut() takes speech across a pause with it where the sentence goes on there', async (t) => {
+  const word = (text: string, start: number, end: number) => ({ text, start, end, probability: 1 });
+  const speech = [
+    { start: 1, end: 2.5 },
+    { start: 4, end: 5.5 },
+    { start: 7, end: 17 },
+  ];
+  const words = [
+    word(' 1813,', 1, 2.4),
+    word(' her', 4, 4.2),
+    word(' conversation', 4.2, 5.5),
+    word(' has', 7, 8.1),
+    word(' more', 8.1, 8.4),
+  ];
+  t.strictSame(drawnOut(words, speech), [{ start: 4, end: 8.1 }], 'a question was skipped: its time is under "her conversation"');
+  const ended = words.with(2, word(' conversation.', 4.2, 5.5));
+  t.strictSame(drawnOut(ended, speech), [{ start: 7, end: 8.1 }], 'not into another sentence');
+  const before = [word(' has', 4, 5.2), word(' more', 5.2, 5.5), word(' charms', 7, 8)];
+  t.strictSame(drawnOut(before, speech), [{ start: 4, end: 5.5 }]);
+  const after = [word(' has', 4, 5.4), word(' more', 7, 8)];
+  t.strictSame(drawnOut(after, speech.with(2, { start: 7, end: 9 })), [{ start: 4, end: 9 }], 'and after it');
 });
 
 t.test('drawnOut() judges a word by its letters in every script, not by their bytes', async (t) => {

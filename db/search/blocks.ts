@@ -190,14 +190,19 @@ async function write(tx: Tx, workspaceId: string, block: Block, postings: Postin
   );
 }
 
-/** Replaces the source blocks by the new one, if they still exist. */
+/**
+ * Replaces the source blocks by the new one, if all still exist: if this process was suspended for longer than its lease, another one has
+ * removed the new block, or merged the sources.
+ */
 async function replace(tx: Tx, workspaceId: string, target: Block, { sources, gone }: Plan): Promise<boolean> {
   const rows = await tx.rows(
     'delete from search_blocks b where b.workspace_id = ?::uuid and b.id = any (?::bigint[]) and b.ready returning 1',
     [...[workspaceId, sources.map(({ id }) => id)]],
   );
-  if (rows.length < sources.length) throw new Error('Cannot merge blocks of the search index: another engine has already merged them');
-  await tx.rows('update search_blocks set ready = true where workspace_id = ?::uuid and id = ?::bigint', [workspaceId, target.id]);
+  const { count } = await tx.outcome('update search_blocks set ready = true where workspace_id = ?::uuid and id = ?::bigint', [
+    ...[workspaceId, target.id],
+  ]);
+  if (rows.length < sources.length || !count) throw new Error('Cannot merge blocks of the search index: another engine merges them');
   await tx.rows('delete from search_gone g where g.workspace_id = ?::uuid and g.number = any (?::integer[])', [workspaceId, [...gone]]);
   return true;
 }

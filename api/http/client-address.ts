@@ -20,10 +20,17 @@ export function clientAddress(connection: string, forwarded: string | undefined,
   let address = unmapped(connection);
   for (const hop of forwarded?.split(',').reverse() ?? []) {
     if (!isIP(address) || !known(address)) return address;
-    if (!isIP(hop.trim())) return address;
-    address = unmapped(hop.trim());
+    const next = withoutPort(hop.trim());
+    if (!isIP(next)) return address;
+    address = unmapped(next);
   }
   return address;
+}
+
+/** Some proxies, such as Azure's Application Gateway, add the client's port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+function withoutPort(hop: string): string {
+  const [, ipv6, ipv4] = /^\[([^\]]*)\](?::\d+)?$|^([\d.]+):\d+$/.exec(hop) ?? [];
+  return ipv6 ?? ipv4 ?? hop;
 }
 
 /** The IPv4 address that a socket for both versions reports as IPv6 (::ffff:7f00:1, in any spelling); other addresses unchanged. */

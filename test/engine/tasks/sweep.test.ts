@@ -1,8 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { openVault } from '../../../db/secrets/vault.ts';
 import { openFolderSpool } from '../../../db/spool/folder.ts';
+import { deleteWorkspace } from '../../../db/tenants/workspaces.ts';
 import type { Engine } from '../../../engine/tasks/engine.ts';
+import { purge } from '../../../engine/tasks/purge.ts';
 import { openSweeper } from '../../../engine/tasks/sweep.ts';
 import { testDatabase } from '../../support/database.ts';
 import { openWorld } from '../../support/world.ts';
@@ -30,7 +32,8 @@ t.test('files that cannot be removed keep no others in the spool, however many t
   t.strictSame(left, { count: bad.length }, 'what is left is tried again');
 });
 
-t.test('media that cannot be removed keep those of no other transcription in the spool, finished or past their term', async (t) => {
+/** An engine with these options, on a spool that cannot remove some files: those in `bad`. */
+async function hindered(t: Test, options: { keepDays: number; retentionDays: number | null }) {
   const { db } = await testDatabase(t);
   const world = openWorld(db, await openVault(db, [randomBytes(32)]));
   const member = await world.member(await world.workspace(), { role: 'owner' });
@@ -43,35 +46,42 @@ t.test('media that cannot be removed keep those of no other transcription in the
   };
   const warnings: { count?: number }[] = [];
   const log = { debug() {}, info() {}, error() {}, warn: (entry: object) => void warnings.push(entry) };
-  const engine = {
-    db,
-    spool,
-    log,
-    trouble: { reason: null },
-    options: { keepDays: 7, retentionDays: 0 },
-  } as unknown as Engine;
-  const ids: string[] = [];
-  for (let k = 0; k < 450; k++) ids.push(await world.transcription(member));
-  const add = async (chosen: readonly string[], until: string | null) => {
-    await db.query(
-      '*',
-      `update transcriptions set media_key_sealed = 'key', extension = 'mp3', media_until = ?::timestamptz, completed_at = now() where id = any (?::uuid[])`,
-      [until, chosen],
-    );
-    for (const id of chosen) await (await spool.create(id, 'mp3')).finish();
+  const engine = { db, spool, log, trouble: { reason: null }, options } as unknown as Engine;
+  return {
+    ...{ db, member, bad, warnings, engine, sweeper: openSweeper(engine) },
+    /** Adds completed transcriptions. */
+    async transcriptions(count: number): Promise<string[]> {
+      const ids: string[] = [];
+      for (let k = 0; k < count; k++) ids.push(await world.transcription(member));
+      return ids;
+    },
+    /** Adds their recordings to the spool. `until`: they are kept. */
+    async record(ids: readonly string[], until: string | null = null): Promise<void> {
+      await db.query(
+        '*',
+        `update transcriptions set media_key_sealed = 'key', extension = 'mp3', media_until = ?::timestamptz, completed_at = now() where id = any (?::uuid[])`,
+        [until, ids],
+      );
+      for (const id of ids) await (await spool.create(id, 'mp3')).finish();
+    },
+    /** The recordings in the spool. */
+    async left(): Promise<string[]> {
+      const found: string[] = [];
+      for await (const { id } of spool.list()) found.push(id);
+      return found.sort();
+    },
   };
+}
+
+t.test('media that cannot be removed keep those of no other transcription in the spool, finished or past their term', async (t) => {
+  const { bad, warnings, sweeper, transcriptions, record, left } = await hindered(t, { keepDays: 7, retentionDays: 0 });
+  const ids = await transcriptions(450);
   const finished = ids.slice(0, 200).toSorted();
   const kept = ids.slice(200);
   for (const id of [...finished.slice(0, 150), ...kept.slice(0, 210)]) bad.add(id); // more than a batch of each
-  await add(finished, null);
-  await add(kept.slice(0, 210), '2020-01-01');
-  await add(kept.slice(210), '2021-01-01');
-  const left = async () => {
-    const found: string[] = [];
-    for await (const { id } of spool.list()) found.push(id);
-    return found;
-  };
-  const sweeper = openSweeper(engine);
+  await record(finished);
+  await record(kept.slice(0, 210), '2020-01-01');
+  await record(kept.slice(210), '2021-01-01');
   await sweeper.sweep();
   t.strictSame(
     (await left()).filter((id) => !bad.has(id)),
@@ -82,4 +92,38 @@ t.test('media that cannot be removed keep those of no other transcription in the
   bad.clear();
   await sweeper.sweep();
   t.strictSame(await left(), [], 'those are tried again');
+});
+
+t.test('recordings of transcripts past their retention that cannot be removed keep back no others, and are removed later', async (t) => {
+  const { db, bad, warnings, sweeper, transcriptions, record, left } = await hindered(t, { keepDays: 7, retentionDays: 30 });
+  const ids = await transcriptions(40);
+  await record(ids, '2100-01-01');
+  for (const id of ids.slice(0, 10)) bad.add(id);
+  await db.query(
+    '*',
+    `update transcriptions set created_at = now() - interval '31 days' + (array_position(?::uuid[], id)) * interval '1 minute'`,
+    [ids],
+  );
+  await sweeper.tidy();
+  t.strictSame(await db.query('*', 'select id from transcriptions'), []);
+  t.strictSame(await left(), [...bad].sort());
+  t.match(warnings.filter(({ count }) => count === 10).length, 1, 'one line');
+  bad.clear();
+  await sweeper.sweep();
+  t.strictSame(await left(), []);
+});
+
+t.test('recordings of a deleted workspace that cannot be removed do not keep back its purge, and are removed later', async (t) => {
+  const { db, bad, engine, member, sweeper, transcriptions, record, left } = await hindered(t, { keepDays: 7, retentionDays: null });
+  const ids = await transcriptions(70); // more than a batch
+  await record(ids.slice(0, 40));
+  await record(ids.slice(40), '2100-01-01');
+  for (const id of [...ids.slice(0, 5), ...ids.slice(-5)]) bad.add(id);
+  await db.acrossTenants((tx) => deleteWorkspace(tx, member.workspaceId));
+  await purge(engine, member.workspaceId);
+  t.strictSame(await db.query('*', 'select id from workspaces'), []);
+  t.strictSame(await left(), [...bad].sort());
+  bad.clear();
+  await sweeper.sweep();
+  t.strictSame(await left(), []);
 });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Dirent } from 'node:fs';
 import { copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -80,14 +81,37 @@ async function isFile(entry: Dirent): Promise<boolean> {
 export async function moveTo(doneDir: string, { file, name }: Recording): Promise<void> {
   const wanted = path.join(doneDir, name);
   await mkdir(path.dirname(wanted), { recursive: true });
+  try {
+    await renameTo(wanted, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
+    await copyTo(wanted, file); // another disk
+    await rm(file);
+  }
+}
+
+async function renameTo(wanted: string, file: string): Promise<void> {
   const { dir, name: stem, ext } = path.parse(wanted);
   for (let number = 1; ; number++) {
     const target = number === 1 ? wanted : path.join(dir, `${stem} (${number})${ext}`);
     if (!(await reserve(target))) continue;
-    return moved(file, target).catch(async (error) => {
+    return rename(file, target).catch(async (error) => {
       await rm(target, { force: true });
       throw error;
     });
+  }
+}
+
+/** Returns when the copy is on the disk. It has its name only then: of a copy that was killed, nobody would know that it is a part. */
+async function copyTo(wanted: string, file: string): Promise<void> {
+  const copy = path.join(path.dirname(wanted), `.${randomUUID()}.part`);
+  try {
+    await copyFile(file, copy);
+    const handle = await open(copy);
+    await handle.sync().finally(() => handle.close());
+    await renameTo(wanted, copy);
+  } finally {
+    await rm(copy, { force: true });
   }
 }
 
@@ -100,13 +124,4 @@ async function reserve(target: string): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   }
-}
-
-/** Replaces `target`. */
-async function moved(file: string, target: string): Promise<void> {
-  await rename(file, target).catch(async (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EXDEV') throw error;
-    await copyFile(file, target); // another disk
-    await rm(file);
-  });
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TERMINAL, type Transcription, type Uploaded } from '../../api/contract/transcription.ts';
 import { type Client, openClient, Refusal } from './client.ts';
-import { type Entry, find, type Ledger, ledgerPath, openLedger } from './ledger.ts';
+import { type Entry, type Found, find, type Ledger, ledgerPath, openLedger } from './ledger.ts';
 import { limited } from './limited.ts';
 import { print } from './output.ts';
 import { NO_BAR, openBar } from './progress.ts';
@@ -68,8 +68,11 @@ async function uploadOne(client: Client, ledger: Ledger, recording: Recording, o
   const { file } = recording;
   const bar = options.parallel > 1 ? NO_BAR : openBar(path.basename(file));
   try {
-    const row = await once(client, ledger, recording, options, bar.to);
-    if (options.doneDir && row.id) await moveTo(options.doneDir, recording);
+    const found = await find(file);
+    const row = await once(client, ledger, recording, found, options, bar.to);
+    if (!options.doneDir || !row.id) return row;
+    if ((await find(file)).stamp === found.stamp) await moveTo(options.doneDir, recording);
+    else process.stderr.write(`${file}: changed since it was read, so it stays; the next run uploads it\n`);
     return row;
   } catch (error) {
     const reason = sentence(error);
@@ -85,10 +88,10 @@ async function once(
   client: Client,
   ledger: Ledger,
   { file, listed }: Recording,
+  found: Found,
   options: UploadOptions,
   onProgress: (fraction: number) => void,
 ): Promise<Row> {
-  const found = await find(file);
   const sha256 = await ledger.hash(path.resolve(file), found);
   const before = options.again ? null : ledger.find(client.service, sha256);
   if (before?.state === 'sent') return { file, id: before.id, status: SENT_BEFORE };

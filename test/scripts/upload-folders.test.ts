@@ -1,4 +1,5 @@
 import {
+  appendFileSync,
   chmodSync,
   existsSync,
   mkdirSync,
@@ -6,7 +7,9 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -18,7 +21,7 @@ import { findRecordings, moveTo } from '../../scripts/commands/recordings.ts';
 import { longhandHere } from '../support/here.ts';
 import { finish, LONGHAND } from '../support/processes.ts';
 import { findProgram } from '../support/programs.ts';
-import { uploadService } from '../support/upload-server.ts';
+import { type Turn, uploadService } from '../support/upload-server.ts';
 
 /** Environment with a ledger for this test file. */
 const longhand = (args: readonly string[], env: Record<string, string> = {}) =>
@@ -49,6 +52,22 @@ t.test('upload --min-age skips recently changed files, and --done-dir receives u
   t.equal(seen.length, 3);
   t.ok(existsSync(path.join(done, 'old (2).wav')), 'both files are kept');
   for (const odd of ['1 day', '-1', 'm']) t.equal((await longhand(['upload', spool, '--key', 'k', '--min-age', odd])).code, 2, odd);
+});
+
+t.test('upload --done-dir leaves a file where it is that grew during the upload, and the next run uploads all of it', async (t) => {
+  const spool = t.testdir({ 'call.wav': 'c'.repeat(5000) });
+  const file = path.join(spool, 'call.wav');
+  const grow: Turn = (request, response) => {
+    appendFileSync(file, 'd'.repeat(5000));
+    request.resume().once('end', () => response.writeHead(201).end(JSON.stringify({ uuid: 'id-1', status: 'queued', reports: [] })));
+  };
+  const { seen, url } = await uploadService(t, [grow]);
+  const once = () => longhand(['upload', spool, '--done-dir', path.join(spool, 'done')], { LONGHAND_KEY: 'k', LONGHAND_URL: url });
+  t.match(await once(), { code: 0, stderr: /call\.wav: changed since it was read, so it stays/ });
+  t.strictSame(readdirSync(spool), ['call.wav']);
+  t.match(await once(), { code: 0 });
+  t.match(seen.at(-1), { bytes: 10_000 });
+  t.strictSame(readdirSync(spool), ['done']);
 });
 
 t.test('upload follows symbolic links to recordings, but not to folders', async (t) => {
@@ -118,4 +137,26 @@ t.test('moveTo() keeps every file, even if several of the same name are moved at
   t.ok(existsSync(path.join(done, 'call (20).wav')));
   await t.rejects(moveTo(done, { file: path.join(spool, 'gone.wav'), name: 'gone.wav', listed: true }), { code: 'ENOENT' });
   t.notOk(existsSync(path.join(done, 'gone.wav')), 'no empty file is left');
+});
+
+const MEMORY = '/dev/shm'; // another file system than the temporary folder
+const oneDisk = (!existsSync(MEMORY) || statSync(MEMORY).dev === statSync(tmpdir()).dev) && `needs ${MEMORY}`;
+t.test('moveTo() gives a file on another disk its name when it is complete', { skip: oneDisk }, async (t) => {
+  const size = 50_000_000;
+  const done = mkdtempSync(path.join(MEMORY, 'longhand-done-'));
+  t.teardown(() => rmSync(done, { recursive: true }));
+  const file = path.join(t.testdir({ 'call.wav': '' }), 'call.wav');
+  truncateSync(file, size);
+  const sizes = new Set<number>();
+  const look = () => void sizes.add(statSync(path.join(done, 'call.wav'), { throwIfNoEntry: false })?.size ?? 0);
+  const looking = setInterval(look, 1);
+  await moveTo(done, { file, name: 'call.wav', listed: true });
+  clearInterval(looking);
+  look();
+  t.strictSame(
+    [...sizes].filter((each) => each > 0),
+    [size],
+  );
+  t.notOk(existsSync(file));
+  t.strictSame(readdirSync(done), ['call.wav']);
 });

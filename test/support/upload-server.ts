@@ -13,7 +13,8 @@ export interface Seen {
   metadata: string | undefined;
 }
 
-type Turn = (request: IncomingMessage, response: ServerResponse) => unknown;
+/** The answer to one request. */
+export type Turn = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 /** An HTTP server on a free port, closed at teardown. Returns its URL. */
 export async function serverOf(t: Test, answer: RequestListener): Promise<string> {

@@ -1,7 +1,7 @@
 /* Follows docs/backup.md, word for word, on real servers and state folders. */
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -134,6 +134,38 @@ t.test('backup: settings that are not set have their defaults, and a spool or a 
   t.strictSame(readdirSync(elsewhere.LONGHAND_MEDIA), ['waits elsewhere']);
   for (const missing of ['BACKUP', 'SAFE']) await t.rejects(follow('save-database', { ...paths, [missing]: '' }), `without ${missing}`);
 });
+
+t.test(
+  'backup: recordings that are removed while the spool is copied do not fail the backup, and one that cannot be copied does',
+  async (t) => {
+    const at = folder(t);
+    const [home, bin, copy] = [join(at, 'home'), join(at, 'bin'), join(at, 'backup/spool')];
+    for (const name of [join(home, 'spool'), bin]) mkdirSync(name, { recursive: true });
+    writeFileSync(join(home, 'master.key'), 'key');
+    writeFileSync(join(bin, 'pg_dump'), '#!/bin/sh\n', { mode: 0o755 });
+    const env = {
+      BACKUP: join(at, 'backup'),
+      SAFE: join(at, 'safe'),
+      LONGHAND_HOME: home,
+      ADMIN_URL: '',
+      PATH: `${bin}:${process.env.PATH}`,
+    };
+    const removed = Array.from({ length: 1000 }, (_, k) => join(home, 'spool', `removed ${k}`));
+    for (const file of removed) writeFileSync(file, 'sealed'.repeat(10_000));
+    writeFileSync(join(home, 'spool/stays'), 'sealed');
+    const saving = follow('save-database', env);
+    saving.catch(() => {}); // awaited below
+    for (const end = Date.now() + 30_000; !(existsSync(copy) && readdirSync(copy).length) && Date.now() < end; ) await sleep(1);
+    for (const file of removed) rmSync(file);
+    await saving;
+    t.ok(readdirSync(copy).includes('stays'));
+    t.ok(readdirSync(copy).length < removed.length, 'some were removed before they were copied');
+
+    mkdirSync(join(home, 'spool/odd')); // a folder that cannot replace a file
+    writeFileSync(join(copy, 'odd'), '');
+    await t.rejects(follow('save-database', env), /save-database ended with 1/);
+  },
+);
 
 const POSTGRES = distribution();
 

@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { placeNew, throughGate } from '../../db/ops/exclusive.ts';
+import { type Contact, isListening, listenIn, removeContact } from './home-socket.ts';
 
 /** The program that holds the state folder, in `<home>/running.json`. */
 interface Holder {
@@ -12,6 +13,8 @@ interface Holder {
   started: string;
   /** Where its id is valid: see `processTable`. Absent: written by an earlier version. */
   where?: string;
+  /** Where it listens, so that other containers of this machine can tell that it lives. */
+  contact?: Contact;
   /** URL of the embedded PostgreSQL, once it runs. */
   database: string | null;
   /** URL of the API, once it listens. */
@@ -25,12 +28,14 @@ const LOOK_MS = 250;
 interface Home {
   /** Publishes the URLs of the embedded PostgreSQL and the API to other commands. */
   announce(place: { database: string } | { url: string }): void;
+  /** Rejects when another process has taken the folder over: this one was suspended, and must stop its database at once. */
+  readonly lost: Promise<never>;
   release(): void;
 }
 
 /**
  * Locks the state folder for this process: only one program at a time runs the embedded PostgreSQL in it, because two would destroy the
- * database. Throws if it is locked. Whether a process in another container lives cannot be asked, so its file is watched for some seconds.
+ * database. Throws if it is locked. Whether a process on another machine lives cannot be asked, so its file is watched for some seconds.
  */
 export async function claimHome(folder: string, silentMs = SILENT_MS): Promise<Home> {
   mkdirSync(folder, { recursive: true, mode: 0o711 }); // PostgreSQL's account must be able to traverse it
@@ -40,7 +45,7 @@ export async function claimHome(folder: string, silentMs = SILENT_MS): Promise<H
     const text = readHolder(folder) ?? '';
     const other = parsed(text);
     const elsewhere = other && !isHere(other);
-    if (elsewhere ? await beats(folder, silentMs) : other && lives(other)) {
+    if (elsewhere ? await livesElsewhere(folder, other, silentMs) : other && lives(other)) {
       const [whose, there] = elsewhere
         ? [' of another container or machine', ' Run the command there, for example with docker exec.']
         : ['', ''];
@@ -50,17 +55,27 @@ export async function claimHome(folder: string, silentMs = SILENT_MS): Promise<H
     }
     removeDead(folder, elsewhere ? text : null);
   }
+  const listening = await listenIn(folder);
   const isLost = () => isOfAnother(folder, own);
-  const beating = setInterval(() => isLost() || beat(file), BEAT_MS).unref();
+  const takenOver = () => new Error(`Cannot use ${folder}: another process took it over while this one was suspended. Start it again.`);
+  const announce = (place: Partial<Holder>) => {
+    if (isLost()) throw takenOver();
+    writeFileSync(`${file}.new`, JSON.stringify(Object.assign(own, place)), { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+  };
+  if (listening) announce({ contact: listening.contact });
+  let beating: NodeJS.Timeout;
+  const lost = new Promise<never>((_, reject) => {
+    beating = setInterval(() => (isLost() ? reject(takenOver()) : beat(file)), BEAT_MS).unref();
+  });
+  lost.catch(() => {}); // the caller may await it later
   return {
-    announce(place) {
-      if (isLost()) throw new Error(`Cannot use ${folder}: another process took it over while this one was suspended. Start it again.`);
-      writeFileSync(`${file}.new`, JSON.stringify(Object.assign(own, place)), { mode: 0o600 });
-      renameSync(`${file}.new`, file);
-    },
+    announce,
+    lost,
     release() {
       clearInterval(beating);
       if (!isLost()) rmSync(file, { force: true });
+      listening?.close();
     },
   };
 }
@@ -73,6 +88,11 @@ function isOfAnother(folder: string, own: Holder): boolean {
   } catch {
     return false; // not readable: nobody could claim it
   }
+}
+
+/** Whether a holder that this process cannot see lives: by its socket, else by its file. */
+async function livesElsewhere(folder: string, { contact }: Holder, silentMs: number): Promise<boolean> {
+  return (contact && (await isListening(folder, contact))) ?? (await beats(folder, silentMs));
 }
 
 /** Shows processes that cannot see this one that it lives. */
@@ -113,14 +133,16 @@ function place(file: string, own: Holder): boolean {
 /**
  * Removes the file of a dead holder. Only one process at a time may, because a second one would remove the file of the first, live one.
  * Removes only a file that it has read: where there was none, another process may have created its own since. `silent`: the text of a file
- * that was watched in vain.
+ * whose process is known to have ended.
  */
 function removeDead(folder: string, silent: string | null): void {
   throughGate(holderFile(folder), () => {
     const text = readHolder(folder);
     const holder = parsed(text ?? '');
     const dead = holder && !isHere(holder) ? text === silent : !(holder && lives(holder));
-    if (text !== null && dead) rmSync(holderFile(folder), { force: true });
+    if (text === null || !dead) return;
+    rmSync(holderFile(folder), { force: true });
+    if (holder?.contact) removeContact(folder, holder.contact);
   });
 }
 

@@ -38,7 +38,9 @@ export async function serve(settings: Settings, { json, watch }: ServeOptions): 
     if (!settings.DATABASE_URL) {
       say('Starting the embedded PostgreSQL …');
       server = await startEmbedded(path.join(settings.LONGHAND_HOME, 'postgres'));
-      home.announce({ database: server.url });
+      const { url, process } = server;
+      home.announce({ database: url });
+      home.lost.catch(() => process.kill('SIGQUIT')); // without writing to the data, which another one has
     }
     const url = server?.url ?? settings.DATABASE_URL!;
     await prepareSchema(url);
@@ -56,7 +58,12 @@ export async function serve(settings: Settings, { json, watch }: ServeOptions): 
       home.announce({ url: base });
       await tell(settings, url, base, json);
       await advise(settings.LONGHAND_HOME);
-      await Promise.race([stop, server ? ended(server) : stop, engine.ready.then(() => stop), courier.ready.then(() => stop)]);
+      await Promise.race([
+        stop,
+        ...(server ? [home.lost, ended(server)] : []),
+        engine.ready.then(() => stop),
+        courier.ready.then(() => stop),
+      ]);
     }
   } finally {
     unwatch();

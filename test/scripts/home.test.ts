@@ -1,6 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, linkSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
@@ -90,6 +102,45 @@ t.test('claimHome() does not take over a folder that a process in another contai
   next.release();
 });
 
+const noBoot = !existsSync('/proc/sys/kernel/random/boot_id') && 'needs the kernel to have an id';
+t.test(
+  'claimHome() asks a process in another container of this machine whether it lives, even one that is suspended',
+  { skip: noBoot },
+  async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'lh-')); // short: the address of a socket has 107 bytes
+    t.teardown(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'running.json');
+    const program = `
+    const { claimHome } = await import(${JSON.stringify(join(ROOT, 'scripts/commands/home.ts'))});
+    await claimHome(${JSON.stringify(folder)});
+    process.stdout.write('claimed');
+    setInterval(() => {}, 1000);`;
+    const holder = spawn(process.execPath, [...RUN, '--input-type=module', '--eval', program], { stdio: ['ignore', 'pipe', 'inherit'] });
+    t.teardown(() => holder.kill('SIGKILL'));
+    await once(holder.stdout, 'data');
+    const text = JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), where: 'in another container' });
+    writeFileSync(file, text);
+    holder.kill('SIGSTOP');
+    await t.rejects(claimHome(folder, 100), { message: /of another container or machine/ });
+    t.equal(readFileSync(file, 'utf8'), text);
+
+    holder.kill('SIGKILL');
+    await once(holder, 'exit');
+    const { contact, ...rest } = JSON.parse(text);
+    writeFileSync(file, JSON.stringify({ ...rest, contact: { ...contact, within: 'another machine' } }));
+    const beating = setInterval(() => utimesSync(file, new Date(), new Date()), 300);
+    await t.rejects(claimHome(folder, 5000), { message: /of another container or machine/ }, 'where its socket is silent');
+    clearInterval(beating);
+    writeFileSync(file, text);
+    const before = performance.now();
+    const next = await claimHome(folder, 60_000);
+    t.ok(performance.now() - before < 30_000, 'that it was killed is known at once');
+    t.equal(readdirSync(folder).length, 2, 'its socket is removed');
+    next.release();
+    t.strictSame(readdirSync(folder), []);
+  },
+);
+
 t.test('claimHome() leaves the file of a process in another container that has the same id and is about to claim the folder', async (t) => {
   const folder = t.testdir();
   const file = join(folder, 'running.json');
@@ -109,6 +160,7 @@ t.test('claimHome(): a process that was suspended leaves the folder to the one t
   const text = JSON.stringify({ pid: 1, started: 'unknown here', where: 'in another container', database: null, url: null });
   writeFileSync(file, text);
   t.throws(() => suspended.announce({ url: 'http://127.0.0.1:1' }), { message: /another process took it over/ });
+  await t.rejects(suspended.lost, { message: /another process took it over/ }, 'it learns so within seconds, to stop its database');
   suspended.release();
   t.equal(readFileSync(file, 'utf8'), text, 'a third one may not claim it');
 });

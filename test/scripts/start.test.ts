@@ -1,6 +1,6 @@
 /* How `up` is stopped: by a process manager, which signals only the process of npm; by closing its terminal; or by repeated Ctrl-C. */
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { addTiny, TINY } from '../support/models.ts';
@@ -56,6 +56,19 @@ t.test('up stops immediately on a second signal, and leaves no process running',
   up.child.kill('SIGINT');
   t.strictSame(await once(up.child, 'exit'), [1, null]);
   await eventually(() => !working().length, 'the exit of all processes', 60);
+});
+
+t.test('up stops PostgreSQL at once, and exits, when a process on another machine has taken the folder over', async (t) => {
+  const up = await begin(t, LONGHAND, 'up');
+  const file = join(home, 'running.json');
+  const text = JSON.stringify({ pid: 1, started: 'unknown here', where: 'on another machine', database: null, url: null });
+  writeFileSync(file, text);
+  await eventually(() => !working(['cmdline']).length, 'PostgreSQL, the only process with the folder in its arguments, gone', 30);
+  t.strictSame(await once(up.child, 'exit'), [1, null]);
+  t.match(up.output.stderr, /another process took it over while this one was suspended/);
+  t.equal(readFileSync(file, 'utf8'), text);
+  t.strictSame(working(), []);
+  rmSync(file);
 });
 
 t.test('longhand commands that start PostgreSQL leave no PostgreSQL process when interrupted', async (t) => {

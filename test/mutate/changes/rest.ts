@@ -8,12 +8,16 @@ export const REST: Change[] = [
   ['scripts/commands/checks.ts', '  await requirePolicies(db);\n', '', ['test/scripts/isolation.test.ts']],
   [
     'scripts/commands/home.ts',
-    'if (elsewhere ? await beats(folder, silentMs) : other && lives(other))',
+    'if (elsewhere ? await livesElsewhere(folder, other, silentMs) : other && lives(other))',
     'if (other && lives(other))',
     ['test/scripts/home.test.ts'],
   ],
   ['scripts/commands/home.ts', '{randomUUID()}`', '{own.pid}`', ['test/scripts/home.test.ts']],
   ['scripts/commands/home.ts', 'if (!isLost()) rmSync', 'rmSync', ['test/scripts/home.test.ts']],
+  ['scripts/commands/home.ts', 'isLost() ? reject(takenOver()) : beat(file)', 'beat(file)', ['test/scripts/home.test.ts']],
+  ['scripts/commands/home.ts', '(contact && (await isListening(folder, contact))) ?? ', '', ['test/scripts/home.test.ts']],
+  ['scripts/commands/home-socket.ts', " === 'ECONNREFUSED' ? false : null", ' ? false : null', ['test/scripts/home.test.ts']],
+  ['scripts/commands/home-socket.ts', '!within || within !== placeOf(folder)', '!within', ['test/scripts/home.test.ts']],
   [
     'scripts/commands/recordings.ts',
     'if (!(await reserve(target))) continue;',
@@ -52,6 +56,7 @@ export const REST: Change[] = [
   ['db/search/words.ts', 'const LONGEST = 64;', 'const LONGEST = 256;'],
   ['db/search/keep.ts', ' for key share of t on conflict', ' on conflict', ['test/db/search/blocks.test.ts']],
   ['db/search/blocks.ts', 'MERGE_LEASE} where workspace_id = (', 'MERGE_LEASE}, due = false where workspace_id = ('],
+  ['db/search/blocks.ts', ' || !count) throw', ') throw', ['test/db/search/blocks.test.ts']],
   ['db/search/blocks.ts', 'due = ? or last_number', 'due = ? and last_number'],
   [
     'db/access/rate-limits.ts',

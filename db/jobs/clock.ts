@@ -1,4 +1,5 @@
 import { LEASE } from '../../api/contract/limits.ts';
+import { SOURCE_HELD } from '../ops/facts.ts';
 import type { Db } from '../postgres/orm.ts';
 import { MERGE_LEASE } from '../search/blocks.ts';
 import { LEASE_SECONDS } from '../search/keep.ts';
@@ -93,6 +94,9 @@ export async function correctTimes(db: Db): Promise<number> {
     `update idempotency_keys set ${renewed} where answer is null and ${leased} returning 1`,
     `update transcriptions set completed_at = clock_timestamp(), media_until = clock_timestamp() + (media_until - completed_at)
      where media_until is not null and completed_at > clock_timestamp() + interval '${LEEWAY} seconds' returning 1`,
+    `update spool_orphans set seen_at = clock_timestamp() where seen_at > clock_timestamp() + interval '${LEEWAY} seconds' returning 1`,
+    `update metrics_source set until = clock_timestamp() + interval '${SOURCE_HELD} seconds'
+     where until > clock_timestamp() + interval '${SOURCE_HELD + LEEWAY} seconds' returning 1`,
     `update engines set last_seen = clock_timestamp() where last_seen > clock_timestamp() + interval '${LEEWAY} seconds' returning 1`,
   ];
   let corrected = 0;

@@ -45,7 +45,8 @@ export interface Facts {
 
 const ENGINE_SILENCE = `interval '60 seconds'`;
 const RECENT = 200; // recordings
-const SOURCE_HELD = '90 seconds'; // longer than a scrape interval
+/** Seconds for which an API process that was scraped exports the metrics of the installation: longer than a scrape interval. */
+export const SOURCE_HELD = 90;
 
 /**
  * Reads the metrics of the installation. Null: another API process, scraped recently, exports them. So each series has one source, however
@@ -57,7 +58,7 @@ export function readFacts(db: Db, nodeId: string): Promise<Facts | null> {
 
 async function isSource(tx: Tx, nodeId: string): Promise<boolean> {
   const row = await tx.row(
-    `insert into metrics_source as s (name, node_id, until) values ('installation', ?::uuid, clock_timestamp() + interval '${SOURCE_HELD}')
+    `insert into metrics_source as s (name, node_id, until) values ('installation', ?::uuid, clock_timestamp() + interval '${SOURCE_HELD} seconds')
      on conflict (name) do update set node_id = excluded.node_id, until = excluded.until
        where s.node_id = excluded.node_id or s.until < clock_timestamp() returning 1`,
     [nodeId],

@@ -129,7 +129,7 @@ t.test('correctTimes() corrects when workspaces were served, so that none is pas
   t.strictSame([await claims(), await claims(), await claims()], [other, served, other], 'in turn');
 });
 
-t.test('correctTimes() corrects leases of the search index and waiting previews, and keeps shorter ones', async (t) => {
+t.test('correctTimes() corrects leases of search and metrics, previews and orphans, and keeps shorter ones', async (t) => {
   const workspace = await bench.workspace();
   const waiting = await bench.transcription(workspace);
   const write = (sql: string, parameters: unknown[] = []) => db.query('*', sql, parameters);
@@ -140,7 +140,12 @@ t.test('correctTimes() corrects leases of the search index and waiting previews,
     `insert into previews (workspace_id, member_id, slug, name) select workspace_id, id, 'tasks', 'Tasks' from members where workspace_id = ?`,
     [workspace],
   );
+  await write(`insert into metrics_source (name, node_id, until) values ('installation', gen_random_uuid(), now())`);
+  await write('delete from spool_orphans'); // those of other tests
+  await write(`insert into spool_orphans (name) values (gen_random_uuid() || '.mp3')`);
   for (const [table, column, attempt, within, beyond, corrected] of [
+    ['metrics_source', 'until', null, 94, 100, 90],
+    ['spool_orphans', 'seen_at', null, 4, 10, 0],
     ['search_states', 'merged_until', null, 124, 130, 120],
     ['search_waiting', 'due_at', 0, 4, 10, 0],
     ['search_waiting', 'due_at', 3, 184, 190, 0],

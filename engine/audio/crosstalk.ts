@@ -6,12 +6,13 @@ const MAX_START_DIFFERENCE_SECONDS = 0.3; // between the starts of the same word
 const LEAK_BELOW_USUAL = 15; // dB below the channel's usual level, relative to the other channel: the other party is leaking in
 const USUAL_LEVEL_QUANTILE = 0.8; // quantile of a channel's word levels; high, because most of its words may be leaks, which are quieter
 const OWN_ABOVE_USUAL = 3; // dB above it: this party is speaking
+const SAME_BELOW_USUAL = 6; // dB, as above, for a word that both say where no leak is found: half the amplitude, by reasoning, not measured
 const LEAKED_POWER_SHARE = 0.5; // share of a word's power that leaked from the other channel: above it the word belongs to the other party
 
 /**
  * Removes words that leaked from another party's channel. A word whose sound is a copy of another channel's belongs there. A word
- * recognised in two channels within 0.3 s belongs to the louder one, and so do words that overlap somebody else's speech and are far
- * quieter than their own channel usually is.
+ * recognised in two channels within 0.3 s belongs to the louder one, unless neither party is heard in the other's channel and both speak up, as when
+ * they say goodbye together. Words that overlap somebody else's speech and are far quieter than their own channel usually is belong there, too.
  * @param words of all channels, `channel` set
  * @returns the words kept, ordered by start
  */
@@ -19,7 +20,7 @@ export async function withoutCrosstalk(words: readonly Word[], recording: Record
   const ordered = words.toSorted((a, b) => a.start - b.start);
   const channels = [...new Set(ordered.map(channelOf))].sort((a, b) => a - b);
   const levels = await levelsOf(ordered, channels, recording, signal);
-  const leaks = await leaksBetween(ordered, channels, levels, recording, signal);
+  const paths = await pathsBetween(ordered, channels, levels, recording, signal);
   const kept: Word[] = [];
   for (const [i, word] of ordered.entries()) {
     signal?.throwIfAborted();
@@ -31,9 +32,9 @@ export async function withoutCrosstalk(words: readonly Word[], recording: Record
     const again = rivals.filter(
       (rival) => Math.abs(rival.start - word.start) <= MAX_START_DIFFERENCE_SECONDS && plain(rival.text) === plain(word.text),
     );
-    if (rivals.some((rival) => shared(rival, word) >= 0.5 && under(rival, LEAK_BELOW_USUAL)) || again.some((rival) => under(rival, 0)))
-      continue;
-    const from = await cameFrom(word, level, leaks, recording);
+    const same = (rival: Word) => under(rival, isSeparate(paths, channelOf(rival), channel) ? SAME_BELOW_USUAL : 0);
+    if (rivals.some((rival) => shared(rival, word) >= 0.5 && under(rival, LEAK_BELOW_USUAL)) || again.some(same)) continue;
+    const from = await cameFrom(word, level, paths, recording);
     if (from === null) kept.push(word);
     else if (!again.length && !rivals.some((rival) => shared(rival, word) > 0)) kept.push({ ...word, channel: from }); // present in this channel only
   }
@@ -41,34 +42,46 @@ export async function withoutCrosstalk(words: readonly Word[], recording: Record
 }
 
 /** The channel from which a word's sound leaked, if any. */
-async function cameFrom(word: Word, level: Levels, leaks: readonly Leak[], recording: Recording): Promise<number | null> {
+async function cameFrom(word: Word, level: Levels, paths: readonly Path[], recording: Recording): Promise<number | null> {
   const own = level.get(channelOf(word))!;
-  for (const leak of leaks) {
-    if (leak.to !== channelOf(word) || own > level.get(leak.from)! + OWN_ABOVE_USUAL) continue;
+  for (const { leak } of paths) {
+    if (!leak || leak.to !== channelOf(word) || own > level.get(leak.from)! + OWN_ABOVE_USUAL) continue;
     if ((await leaked(recording, leak, word)) >= LEAKED_POWER_SHARE) return leak.from;
   }
   return null;
 }
 
-/** The leak from every channel into every other one. */
-async function leaksBetween(
+/** From one channel into another. */
+interface Path {
+  from: number;
+  to: number;
+  /** Null: none. Undefined: unknown. */
+  leak: Leak | null | undefined;
+}
+
+/** From every channel into every other one. */
+async function pathsBetween(
   words: readonly Word[],
   channels: readonly number[],
   levels: readonly Levels[],
   recording: Recording,
   signal?: AbortSignal,
-): Promise<Leak[]> {
-  const leaks: Leak[] = [];
+): Promise<Path[]> {
+  const paths: Path[] = [];
   for (const from of channels) {
     for (const to of channels) {
       if (from === to) continue;
       signal?.throwIfAborted();
       const spoken = words.filter((word, i) => channelOf(word) === from && levels[i]!.get(from)! > levels[i]!.get(to)! + OWN_ABOVE_USUAL);
-      const leak = await leakOf(recording, from, to, spoken);
-      if (leak) leaks.push(leak);
+      paths.push({ from, to, leak: await leakOf(recording, from, to, spoken) });
     }
   }
-  return leaks;
+  return paths;
+}
+
+/** Whether nothing of one channel leaks into the other. */
+function isSeparate(paths: readonly Path[], from: number, to: number): boolean {
+  return paths.some((path) => path.from === from && path.to === to && path.leak === null);
 }
 
 /** Level of each channel during a word, dB relative to the usual level of words in that channel. */

@@ -21,9 +21,9 @@ const REGULARIZATION = 1e-3; // share of the power added to the diagonal, so tha
 
 /**
  * Estimates the leak from one channel into the other, from spans in which one party speaks and the other channel is quieter: the linear
- * filter that minimizes the squared residual. Null if the other channel contains none of it.
+ * filter that minimizes the squared residual. Null if the other channel contains none of it, undefined if there is too little speech to tell.
  */
-export async function leakOf(recording: Recording, from: number, to: number, spoken: readonly Span[]): Promise<Leak | null> {
+export async function leakOf(recording: Recording, from: number, to: number, spoken: readonly Span[]): Promise<Leak | null | undefined> {
   const parts: Stretch[] = [];
   let samples = 0;
   for (const span of spread(spoken)) {
@@ -32,7 +32,7 @@ export async function leakOf(recording: Recording, from: number, to: number, spo
     parts.push(part);
     samples += part.heard.length;
   }
-  if (samples < MIN_SPEECH_SAMPLES) return null;
+  if (samples < MIN_SPEECH_SAMPLES) return undefined;
   const strongest = delayOf(parts);
   if (strongest === null) return null;
   const delay = Math.max(MIN_DELAY_SAMPLES, strongest - LEAD_TAPS);

@@ -96,3 +96,31 @@ t.test('withoutCrosstalk() takes the same word in two channels for one if it sta
     );
   }
 });
+
+t.test('withoutCrosstalk() keeps a word that both parties say at once where neither is heard in the channel of the other', async (t) => {
+  const joined = (...parts: Float32Array[]) => Float32Array.from(parts.flatMap((part) => [...part]));
+  const both = (frame: number) => frame >= 90; // after 7.7 s
+  const ann = joined(
+    noise(1, 0.2),
+    noise(2, (frame) => (both(frame) ? 0.18 : 0.001)),
+  );
+  const bob = joined(noise(3, 0.001), noise(4, 0.2));
+  const word = (channel: number, start: number, text: string): Word => ({ start, end: start + 0.5, text, probability: 1, channel });
+  const alone = [0, 0.5, 1, 1.5, 2].flatMap((start) => [word(0, start, ` ${start}`), word(1, 5 + start, ` ${5 + start}`)]);
+  const words = [...alone, word(0, 8, ' Yes.'), word(1, 8.1, ' yes'), word(1, 9, ' Bye.'), word(0, 9.2, ' bye')];
+  const textsOf = async (...channels: [Float32Array, Float32Array]) =>
+    (await withoutCrosstalk(words, recordingOf(...channels))).map(({ text }) => text.trim());
+  t.strictSame((await textsOf(ann, bob)).slice(-4), ['Yes.', 'yes', 'Bye.', 'bye']);
+  const soft = ann.map((x, i) => (i < 9.1 * 16_000 ? x : x / 3));
+  t.strictSame((await textsOf(soft, bob)).slice(-3), ['Yes.', 'yes', 'Bye.'], 'not one that is 6 dB below its channel');
+  const softer = joined(
+    noise(3, 0.001),
+    noise(4, (frame) => (both(frame) ? 0.14 : 0.2)),
+  );
+  t.strictSame((await textsOf(ann, softer)).slice(-4), ['Yes.', 'yes', 'Bye.', 'bye']);
+  t.strictSame(
+    (await textsOf(ann, sum(softer, scaled(ann, 0.2)))).slice(-2),
+    ['Yes.', 'bye'],
+    'nor the softer one where the other is heard',
+  );
+});

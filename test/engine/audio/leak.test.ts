@@ -34,9 +34,9 @@ t.test('leaked() distinguishes leaked speech from own speech in a channel, even 
   t.ok((await leaked(both, leak, { start: 7, end: 9 })) < 0.4, 'both at once');
 });
 
-t.test('leakOf() returns null if each channel has its own voice, or too little speech', async (t) => {
+t.test('leakOf() returns null if each channel has its own voice, and undefined for too little speech', async (t) => {
   t.equal(await leakOf(recordingOf(ann, bob), 0, 1, spoken), null);
-  t.equal(await leakOf(recordingOf(ann, mixed(bob, ann, 0.3, 0)), 0, 1, [{ start: 2, end: 3 }]), null);
+  t.equal(await leakOf(recordingOf(ann, mixed(bob, ann, 0.3, 0)), 0, 1, [{ start: 2, end: 3 }]), undefined);
 });
 
 const enough = [{ start: 1, end: 3 }];

@@ -6,6 +6,8 @@ const TONES = ['test/engine/audio/tones.test.ts'];
 export const AUDIO: Change[] = [
   ['engine/audio/crosstalk.ts', 'const kept: Word[] = [];', 'const kept = [...ordered];'],
   ['engine/audio/crosstalk.ts', 'const LEAK_BELOW_USUAL = 15;', 'const LEAK_BELOW_USUAL = 60;'],
+  ['engine/audio/crosstalk.ts', 'const SAME_BELOW_USUAL = 6;', 'const SAME_BELOW_USUAL = 0;'],
+  ['engine/audio/crosstalk.ts', 'const SAME_BELOW_USUAL = 6;', 'const SAME_BELOW_USUAL = 20;'],
   ['engine/audio/crosstalk.ts', 'const LEAKED_POWER_SHARE = 0.5;', 'const LEAKED_POWER_SHARE = 0.15;'],
   ['engine/audio/crosstalk.ts', 'const OWN_ABOVE_USUAL = 3;', 'const OWN_ABOVE_USUAL = 12;'],
   ['engine/audio/crosstalk.ts', 'const MAX_START_DIFFERENCE_SECONDS = 0.3;', 'const MAX_START_DIFFERENCE_SECONDS = 1.2;'],

@@ -35,13 +35,14 @@ export async function lookUp(hub: Hub, name: string, revision = 'main'): Promise
   let url = new URL(`${hub.repository}/resolve/${revision}/${name}`, `${hub.base.replace(/\/$/, '')}/`);
   const found = { bytes: Number.NaN, revision, checksum: '' };
   for (let hop = 0; hop < REDIRECTS; hop++) {
-    const { status, headers } = await request(hub, url, { method: 'HEAD', redirect: 'manual' });
+    const response = await request(hub, url, { method: 'HEAD', redirect: 'manual' });
+    const { status, headers } = response;
     if (status === 404) return null;
     if (status >= 400) throw refusal(hub, name, status);
     found.revision = headers.get('x-repo-commit') ?? found.revision;
     found.checksum ||= hash(headers.get('x-linked-etag')) || (status < 300 ? hash(headers.get('etag')) : '');
     if (headers.has('x-linked-size')) found.bytes = Number(headers.get('x-linked-size'));
-    else if (status < 300 && headers.has('content-length')) found.bytes = Number(headers.get('content-length'));
+    else if (status < 300) found.bytes = lengthOf(response);
     const location = headers.get('location');
     const enough = found.checksum !== '' && !Number.isNaN(found.bytes);
     if (status < 300 || !location || enough) break;
@@ -92,7 +93,7 @@ async function append(hub: Hub, file: HubFile, part: string, onBytes?: (bytes: n
   }
   const url = new URL(`${hub.repository}/resolve/${file.revision}/${file.name}`, `${hub.base.replace(/\/$/, '')}/`);
   const stall = new AbortController();
-  const timer = setTimeout(() => stall.abort(new Error(`Cannot download ${file.name}: no byte for ${STALL_MS / 1000} s`)), STALL_MS);
+  const timer = setTimeout(() => stall.abort(new Error(`no byte for ${STALL_MS / 1000} s`)), STALL_MS);
   try {
     const headers = size > 0 ? { range: `bytes=${size}-` } : undefined;
     const response = await request(hub, url, { headers }, stall.signal);
@@ -117,7 +118,7 @@ async function append(hub: Hub, file: HubFile, part: string, onBytes?: (bytes: n
       signal: stall.signal,
     }).catch(async (error) => {
       if (error instanceof Refused) await rm(part, { force: true });
-      throw error;
+      throw error instanceof Refused ? error : brokenOff(hub, file, size, stall.signal.reason ?? error);
     });
     if (!isOther(size, file)) return;
     if (!resumed) await rm(part, { force: true });
@@ -146,8 +147,23 @@ class Refused extends Error {}
 
 function refusal(hub: Hub, name: string, status: number): Error {
   const message = `Cannot get ${name} of ${hub.repository} from ${hub.base}: it answered ${status}`;
-  if (status === 401 || status === 403) return new Refused(`${message}; set HF_TOKEN if the repository is private or gated`);
+  if (status === 401 || status === 403) return new Refused(`${message}; ${permission(hub, status)}`);
   return status === 408 || status === 429 || status >= 500 ? new Error(`${message}; try again later`) : new Refused(message);
+}
+
+/** The remedy. Hugging Face answers 401 for repositories that do not exist and for invalid tokens too, 403 to those who have not accepted its terms. */
+function permission({ base, repository, token }: Hub, status: number): string {
+  if (!token) return 'check the name; if the repository is private or gated, set HF_TOKEN';
+  return status === 401
+    ? 'check the name and HF_TOKEN'
+    : `if the repository is gated, open ${base}/${repository} with the account of HF_TOKEN and accept the terms; otherwise check what the token may read`;
+}
+
+/** The error for a body that ended with an error. The bytes are kept. */
+function brokenOff(hub: Hub, { name, bytes }: HubFile, size: number, cause: Error): Error {
+  const all = Number.isNaN(bytes) ? '' : ` of ${bytes}`;
+  const found = `it broke off after ${size}${all} bytes (${cause.message})`;
+  return new Error(`Cannot download ${name} of ${hub.repository} from ${hub.base}: ${found}; try again, and it continues there`, { cause });
 }
 
 /** Whether a length, if it is known, is not that of the file. */

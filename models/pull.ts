@@ -1,5 +1,6 @@
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readConfig } from './build/whisper/config.ts';
 import { INDEX, ONE_FILE, shardsOfIndex } from './build/whisper/safetensors.ts';
 import { PARTS, TOKENIZER } from './build/whisper/tokenizer.ts';
 import { CATALOGUE, type Listed, listed } from './catalogue.ts';
@@ -65,7 +66,10 @@ export async function pullModel(name: string, options: PullOptions): Promise<Mod
 /** The hub's base URL. An empty setting is none. */
 function baseOf(given?: string): string {
   if (!given) return HUB;
-  if (URL.canParse(given) && /^https?:$/.test(new URL(given).protocol)) return given;
+  const url = URL.canParse(given) ? new URL(given) : null;
+  if (url?.username || url?.password)
+    throw new Error(`Cannot use HF_ENDPOINT: its URL has a user name or password; set HF_TOKEN instead, which is sent to ${url.host}`);
+  if (url && /^https?:$/.test(url.protocol)) return given.replace(/\/+$/, '');
   throw new Error(`Cannot use HF_ENDPOINT=${given}: expected the URL of a model hub, such as ${HUB}`);
 }
 
@@ -109,15 +113,23 @@ async function downloadCheckpoint(
   for (const file of files) {
     const onBytes = (bytes: number) => onFraction((highest = Math.max(highest, (before + Math.min(bytes, known(file))) / total)));
     await download(hub, file, join(folder, file.name), onBytes);
+    if (file.name === CONFIG) readConfig(folder); // another architecture is refused before its weights are downloaded
     before += known(file);
   }
+  await removeOthers(folder, files);
   return files[0]!.revision;
+}
+
+/** Removes what an earlier attempt left of another version, which would be imported as well. */
+async function removeOthers(folder: string, files: readonly HubFile[]): Promise<void> {
+  const others = (await readdir(folder)).filter((name) => !files.some((file) => file.name === name));
+  for (const name of others) await rm(join(folder, name), { recursive: true });
 }
 
 /** Lists every file of the checkpoint, all of one commit. Downloads the index of a sharded checkpoint to find its shards. */
 async function listFiles(hub: Hub, { revision, pin }: Pick<Wanted, 'revision' | 'pin'>, folder: string): Promise<HubFile[]> {
   const config = await lookUp(hub, CONFIG, revision);
-  if (!config) throw new Error(`Cannot find a model ${hub.repository} on ${hub.base}: it has no ${CONFIG}`);
+  if (!config) throw new Error(`Cannot find a model ${hub.repository} on ${hub.base}: it has no ${CONFIG} at ${revision}`);
   const find = (name: string) => lookUp(hub, name, config.revision);
   const tokenizer = await find(TOKENIZER);
   const files: (HubFile | null)[] = [config, tokenizer];
@@ -131,6 +143,7 @@ async function listFiles(hub: Hub, { revision, pin }: Pick<Wanted, 'revision' | 
   if (pin) throw new Error(`Cannot use ${hub.repository} of ${hub.base}: it has no ${ONE_FILE}, whose checksum is known`);
   const index = await find(INDEX);
   if (!index) throw new Error(`Cannot use ${hub.repository}: it has no weights in safetensors (${ONE_FILE} or ${INDEX})`);
+  files.push(index);
   await download(hub, index, join(folder, INDEX));
   for (const shard of shardsOfIndex(await readFile(join(folder, INDEX), 'utf8'))) {
     const file = await find(shard);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { download, type HubFile } from '../../models/hub.ts';
+import { download, type Hub, type HubFile, lookUp } from '../../models/hub.ts';
 
 const CONTENT = 'the weights of a model, '.repeat(10_000);
 const FILE: HubFile = { name: 'weights', bytes: CONTENT.length, revision: 'c0ffee', checksum: '' }; // so that only the length can differ
@@ -109,7 +109,10 @@ t.test('download() gives up on a server that cannot resume and breaks off later 
   const folder = t.testdir();
   const cuts = Array.from({ length: MOST + 1 }, (_, i) => cut(join(folder, PART), i % 2 ? 1000 : 50_000));
   const { error, ranges } = await downloadFrom(t, folder, cuts);
-  t.match(error, { message: 'terminated' });
+  t.match(
+    error?.message,
+    /^Cannot download weights of owner\/name from http\S+: it broke off after \d+ of \d+ bytes \(terminated\); try again/,
+  );
   t.strictSame(ranges, [0, 50_000, 1000, 50_000, 1000, 50_000]);
 });
 
@@ -124,4 +127,31 @@ t.test('download() does not compare lengths that it does not know', async (t) =>
   t.match(await downloadFrom(t, folder, [compressed]), { error: null, ranges: [0] });
   t.equal(readFileSync(join(folder, 'weights'), 'utf8'), CONTENT);
   t.notOk(existsSync(join(folder, PART)));
+});
+
+/** A hub that answers every request like this. */
+async function hubWith(t: Test, status: number, headers: Record<string, string | number>, token?: string): Promise<Hub> {
+  const server = createServer((_, response) => response.writeHead(status, headers).end());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  t.teardown(() => server.closeAllConnections());
+  return { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, repository: 'owner/name', token };
+}
+
+t.test('lookUp() does not take the length of a compressed answer for that of the file', async (t) => {
+  const plain = await hubWith(t, 200, { 'content-length': 1000 });
+  t.match(await lookUp(plain, 'config.json'), { bytes: 1000 });
+  const compressed = await hubWith(t, 200, { 'content-length': 1000, 'content-encoding': 'gzip' });
+  t.match(await lookUp(compressed, 'config.json'), { bytes: Number.NaN });
+});
+
+t.test('lookUp() says what helps against a refusal, with and without a token', async (t) => {
+  for (const [status, token, remedy] of [
+    [401, undefined, /it answered 401; check the name; if the repository is private or gated, set HF_TOKEN$/],
+    [403, undefined, /it answered 403; check the name; if .*, set HF_TOKEN$/],
+    [401, 'secret', /it answered 401; check the name and HF_TOKEN$/],
+    [403, 'secret', /it answered 403; .*open http:\S+\/owner\/name with the account of HF_TOKEN and accept the terms/],
+  ] as const)
+    await t.rejects(lookUp(await hubWith(t, status, {}, token), 'config.json'), remedy);
 });

@@ -149,6 +149,35 @@ t.test('pullModel() discards a partial download of an earlier version, even if i
   );
 });
 
+t.test('pullModel() imports nothing of an earlier version of the repository', async (t) => {
+  const [before, after] = [join(scratch, 'one-file'), join(scratch, 'in-shards')];
+  writeCheckpoint(before, SHAPES.plain!, 'F16');
+  writeFileSync(join(before, 'README.md'), '---\nlicense: mit\n---\n');
+  writeCheckpoint(after, SHAPES.other!, 'F16', 2);
+  const repositories = { 'owner/tuned': before };
+  const hub = await openHub(t, repositories);
+  const folder = home();
+  const refuse = () => Promise.reject(new Error('not accurate enough'));
+  await t.rejects(pullModel('owner/tuned', { home: folder, hub: hub.base, measure: refuse, quick: true }), /not accurate enough/);
+  repositories['owner/tuned'] = after;
+  const pulled = await pullModel('owner/tuned', { home: folder, hub: hub.base });
+  const imported = await importModel(after, { home: folder, name: 'by-hand' });
+  t.strictSame(pulled.files, imported.files, 'not the one file that the earlier version had');
+  t.equal(pulled.licence, 'unknown', 'not that of its card');
+});
+
+t.test('pullModel() refuses another architecture before it downloads the weights', async (t) => {
+  const other = join(scratch, 'other-architecture');
+  writeCheckpoint(other, SHAPES.plain!, 'F16');
+  writeFileSync(join(other, 'config.json'), '{ "model_type": "wav2vec2" }');
+  const hub = await openHub(t, { 'owner/other': other });
+  await t.rejects(pullModel('owner/other', { home: home(), hub: hub.base }), /model_type wav2vec2; expected a Whisper checkpoint/);
+  t.strictSame(
+    hub.seen.filter((line) => line.startsWith('GET')),
+    ['GET resolve config.json'],
+  );
+});
+
 t.test('pullModel() restarts a file if the server cannot resume', async (t) => {
   const hub = await openHub(t, { 'openai/whisper-tiny': single });
   hub.ranges = false;
@@ -230,11 +259,18 @@ t.test('pullModel() reports what is wrong with a name, a repository or a hub', a
   const hub = await openHub(t, { 'openai/whisper-tiny': single, 'owner/empty': scratch });
   const folder = home();
   await t.rejects(pullModel('huge', { home: folder, hub: hub.base }), /Cannot find a model openai\/whisper-huge/);
+  await t.rejects(
+    pullModel('owner/empty@old', { home: folder, hub: hub.base }),
+    /Cannot find a model owner\/empty .* no config\.json at old$/,
+  );
   await t.rejects(pullModel('../../etc', { home: folder, hub: hub.base }), /Cannot pull "\.\.\/\.\.\/etc"/);
   await t.rejects(pullModel('base', { home: folder, hub: hub.base }), /taken/);
   await t.rejects(pullModel('tiny@main', { home: folder, hub: 'http://127.0.0.1:1' }), /Cannot reach .*models import/);
   for (const wrong of ['nonsense', 'hub.example:8080', 'ftp://hub.example'])
     await t.rejects(pullModel('tiny@main', { home: folder, hub: wrong }), /^Cannot use HF_ENDPOINT=.*: expected the URL of a model hub/);
+  await t.rejects(pullModel('tiny@main', { home: folder, hub: 'http://me:secret@127.0.0.1:1' }), {
+    message: 'Cannot use HF_ENDPOINT: its URL has a user name or password; set HF_TOKEN instead, which is sent to 127.0.0.1:1',
+  });
 });
 
 t.test('pullModel() says where the download of a refused model is, and removeModel() deletes it', async (t) => {

@@ -136,11 +136,20 @@ async function request(hub: Hub, url: URL, init: RequestInit, stall?: AbortSigna
     return await fetch(url, { ...init, headers, signal: AbortSignal.any(signals) });
   } catch (cause) {
     hub.signal?.throwIfAborted();
-    throw new Error(
-      `Cannot reach ${url.origin}: is this machine online? If not, copy a checkpoint folder to it and use "longhand models import"`,
-      { cause },
-    );
+    throw unreachable(url, cause as Error);
   }
+}
+
+const UNTRUSTED = /CERT|SIGNATURE/; // codes of certificates that this machine does not trust, as of a company's own hub or proxy
+
+/** The error for a hub, or where it redirects, that gives no answer. */
+function unreachable({ origin }: URL, cause: Error): Error {
+  const { code, message } = (cause.cause ?? cause) as NodeJS.ErrnoException;
+  const found = `Cannot reach ${origin} (${code ?? message})`;
+  const remedy = UNTRUSTED.test(code ?? '')
+    ? 'its certificate is not trusted here; set NODE_EXTRA_CA_CERTS in the environment to a file with the certificate of its authority'
+    : 'is this machine online? If not, copy a checkpoint folder to it and use "longhand models import"';
+  return new Error(`${found}: ${remedy}`, { cause });
 }
 
 class Refused extends Error {}

@@ -40,8 +40,8 @@ export function addModels(program: Command): void {
     .argument('<name>')
     .action(async (model: string, options: Options) => {
       const { pullModel } = await import('../../models/pull.ts');
-      const hub = { hub: process.env.HF_ENDPOINT, token: process.env.HF_TOKEN };
-      await make(model, options, (making) => pullModel(model, { ...making, ...hub }));
+      const hub = () => ({ hub: process.env.HF_ENDPOINT, token: process.env.HF_TOKEN }); // make() reads .env first
+      await make(model, options, (making) => pullModel(model, { ...making, ...hub() }));
     });
 
   making(models.command('import'))

@@ -155,3 +155,15 @@ t.test('lookUp() says what helps against a refusal, with and without a token', a
   ] as const)
     await t.rejects(lookUp(await hubWith(t, status, {}, token), 'config.json'), remedy);
 });
+
+t.test('lookUp() says why it cannot reach a hub, and what to do about a certificate that is not trusted', async (t) => {
+  const hub = { base: 'http://127.0.0.1:1', repository: 'owner/name' };
+  const fails = (cause: object) => {
+    t.intercept(globalThis, 'fetch', { value: async () => Promise.reject(new TypeError('fetch failed', { cause })) });
+    return lookUp(hub, 'config.json');
+  };
+  await t.rejects(lookUp(hub, 'config.json'), /^Cannot reach http:\/\/127\.0\.0\.1:1 \(.+\): is this machine online\? .*models import/);
+  await t.rejects(fails({ code: 'ENOTFOUND' }), /\(ENOTFOUND\): is this machine online/);
+  for (const code of ['SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'])
+    await t.rejects(fails({ code }), new RegExp(`\\(${code}\\): its certificate is not trusted here; set NODE_EXTRA_CA_CERTS`));
+});

@@ -1,9 +1,12 @@
+import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import t from 'tap';
 import { readWhisper } from '../../models/descriptor.ts';
 import { SHAPES, writeCheckpoint } from '../models/checkpoint.ts';
-import { LONGHAND, longhand, start } from '../support/processes.ts';
+import { finish, LONGHAND, longhand, start } from '../support/processes.ts';
 import { eventually } from '../support/service.ts';
 
 const folder = t.testdir();
@@ -26,4 +29,20 @@ t.test('models build does not describe another checkpoint as the included model'
   const { code } = await longhand(['models', 'build', checkpoint, made]);
   t.equal(code, 0);
   t.match(readWhisper(made), { name: 'mine', licence: 'unknown', source: checkpoint });
+});
+
+t.test('models pull takes the hub and the token from .env, too', async (t) => {
+  const asked: (string | undefined)[] = [];
+  const hub = createServer((request, response) => {
+    asked.push(request.headers.authorization);
+    response.writeHead(404).end();
+  });
+  hub.listen(0, '127.0.0.1');
+  await once(hub, 'listening');
+  t.teardown(() => hub.close());
+  const url = `http://127.0.0.1:${(hub.address() as AddressInfo).port}`;
+  const here = t.testdir({ '.env': `HF_ENDPOINT=${url}\nHF_TOKEN=secret\n` });
+  const { stderr } = await finish(LONGHAND, ['models', 'pull', 'owner/name'], { LONGHAND_HOME: folder }, here);
+  t.match(stderr, `Cannot find a model owner/name on ${url}`);
+  t.strictSame(asked, ['Bearer secret']);
 });

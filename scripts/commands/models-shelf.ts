@@ -15,7 +15,7 @@ import { fittingModel } from '../../models/fit.ts';
 import type { ImportOptions } from '../../models/importing.ts';
 import { SHIPPED_FOLDER } from '../../models/manifest.ts';
 import { checkFrom, type Measure, rateOf } from '../../models/self-check.ts';
-import { findModel, listModels, type Model } from '../../models/store.ts';
+import { listModels, type Model } from '../../models/store.ts';
 
 const GIB = 2 ** 30;
 const MEAN_MINUTES = 10; // assumed length of a recording
@@ -95,20 +95,23 @@ function carries(hours: number, { rtfx }: Check, threadBytes: number): string {
   return hosts <= 1 ? `yes (p95 of the wait under ${Math.ceil(wait.p95)} s)` : `no, ${hosts} such machines`;
 }
 
-/** Measures models and stores the results. */
+/** Measures models and stores the results. One that cannot be measured does not keep back the others: the reason is printed. */
 export async function checkAll(settings: Settings, names: string[]) {
   const home = settings.LONGHAND_HOME;
   const chosen = names.length ? names : (await listModels(home)).filter(({ kind }) => kind !== 'diarization').map(({ name }) => name);
   const rows: object[] = [];
   for (const name of chosen) {
     process.stderr.write(`checking ${name}\n`);
-    const { folder } = await fittingModel(name, home);
-    const check = checkFrom(await measureHere(settings)(folder));
-    keepCheck(name, home, check);
-    rows.push({ name, ...figures(check) });
-    await findModel(name, home);
+    try {
+      const { folder } = await fittingModel(name, home);
+      const check = checkFrom(await measureHere(settings)(folder));
+      keepCheck(name, home, check);
+      rows.push({ name, ...figures(check) });
+    } catch (error) {
+      process.stderr.write(`Cannot check ${name}: ${(error as Error).message}\n`);
+    }
   }
-  return rows;
+  return { rows, failed: chosen.length - rows.length };
 }
 
 /** Description of a newly built model. */

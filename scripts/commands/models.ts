@@ -63,7 +63,11 @@ export function addModels(program: Command): void {
     .description('measure models on this machine: WER in several languages, speed, memory')
     .argument('[name...]', 'default: all')
     .option('--json', 'print JSON')
-    .action(async (names: string[], { json }: Options) => print(await (await shelf()).checkAll(loadSettings(), names), json));
+    .action(async (names: string[], { json }: Options) => {
+      const { rows, failed } = await (await shelf()).checkAll(loadSettings(), names);
+      print(rows, json);
+      if (failed) process.exitCode = 1;
+    });
 
   models
     .command('build')

@@ -31,6 +31,13 @@ t.test('models build does not describe another checkpoint as the included model'
   t.match(readWhisper(made), { name: 'mine', licence: 'unknown', source: checkpoint });
 });
 
+t.test('models check goes on after a model that cannot be measured', async (t) => {
+  const { code, stdout, stderr } = await longhand(['models', 'check', 'lost', 'diarization', '--json'], { LONGHAND_HOME: folder });
+  t.equal(code, 1);
+  t.match(stderr, /^checking lost\nCannot check lost: .*find.*\nchecking diarization\nCannot check diarization: /);
+  t.strictSame(JSON.parse(stdout), []);
+});
+
 t.test('models pull takes the hub and the token from .env, too', async (t) => {
   const asked: (string | undefined)[] = [];
   const hub = createServer((request, response) => {

@@ -122,7 +122,8 @@ async function makeMeasured(making: Making, measure: Measure): Promise<void> {
   let reference: Measured | undefined;
   if (isInt8(making.variant) && !options.quick) {
     reference = await measureReference(making, measure);
-    if (tooFarOff(best.measured, reference)) {
+    const hopeless = !options.force && refusal(reference, checkpoint) !== null; // in any form
+    if (!hopeless && tooFarOff(best.measured, reference)) {
       const losses = await probe(making, best, 'scales');
       for (const { recipe, variant } of safer(known, checkpoint, losses)) {
         best = await built(recipe, variant ?? making.variant);

@@ -98,10 +98,13 @@ function failure(rates: Check['rates'], least: number): string | null {
   return `of ${best.words} words in its best language (${best.language}) it got ${Math.min(best.errors, best.words)} wrong`;
 }
 
-function cause({ confidence }: Measured, folder: string, weights?: Weights): string {
+function cause({ confidence, rates }: Measured, folder: string, weights?: Weights): string {
   if (!inOrder(folder, weights))
     return 'its first layer reads the mel bins in no particular order, so it was trained on other mel filters, or not at all';
-  if (confidence > SURE) return 'its confidence is high, so tokenizer.json probably belongs to another model';
+  if (confidence > SURE) {
+    const tested = rates.map(({ language }) => language).join(', ');
+    return `its confidence is high, so tokenizer.json probably belongs to another model, or it was trained for another language than ${tested}, in which it cannot be checked here`;
+  }
   return 'its weights are damaged or were never trained';
 }
 

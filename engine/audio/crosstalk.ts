@@ -1,6 +1,6 @@
 import { decibels } from '../loudness.ts';
 import { type Recording, SAMPLE_RATE, type Word } from '../types.ts';
-import { centred, type Leak, leaked, leakOf } from './leak.ts';
+import { centred, type Leak, leaked, leakOf, MIN_SPEECH_SECONDS } from './leak.ts';
 
 const MAX_START_DIFFERENCE_SECONDS = 0.3; // between the starts of the same word in two channels
 const LEAK_BELOW_USUAL = 15; // dB below the channel's usual level, relative to the other channel: the other party is leaking in
@@ -72,8 +72,10 @@ async function pathsBetween(
     for (const to of channels) {
       if (from === to) continue;
       signal?.throwIfAborted();
-      const spoken = words.filter((word, i) => channelOf(word) === from && levels[i]!.get(from)! > levels[i]!.get(to)! + OWN_ABOVE_USUAL);
-      paths.push({ from, to, leak: await leakOf(recording, from, to, spoken) });
+      const own = words.filter((word) => channelOf(word) === from);
+      const alone = words.filter((word, i) => channelOf(word) === from && levels[i]!.get(from)! > levels[i]!.get(to)! + OWN_ABOVE_USUAL);
+      const usualIsLeak = secondsOf(alone) < MIN_SPEECH_SECONDS; // a party that says little: most words of `to` leaked
+      paths.push({ from, to, leak: await leakOf(recording, from, to, usualIsLeak ? own : alone) });
     }
   }
   return paths;
@@ -110,6 +112,10 @@ async function levelsOf(
     for (const levels of found) levels.set(channel, levels.get(channel)! - usual);
   }
   return found;
+}
+
+function secondsOf(words: readonly Word[]): number {
+  return words.reduce((sum, { start, end }) => sum + end - start, 0);
 }
 
 function channelOf({ channel = 0 }: Word): number {

@@ -13,7 +13,7 @@ const MIN_DELAY_SAMPLES = -0.01 * SAMPLE_RATE; // of a leaking voice: recorders 
 const MAX_DELAY_SAMPLES = 0.08 * SAMPLE_RATE; // of a leaking voice: line echo
 const TAPS = 64; // length of the impulse response, samples: 4 ms, most of an earpiece's response
 const LEAD_TAPS = 12; // taps before the strongest one
-const MIN_SPEECH_SAMPLES = 2 * SAMPLE_RATE; // of speech, needed for an estimate
+export const MIN_SPEECH_SECONDS = 2; // of speech, needed for an estimate
 const MAX_SPEECH_SAMPLES = 30 * SAMPLE_RATE; // of speech, used for an estimate
 const DELAY_SEARCH_SAMPLES = 5 * SAMPLE_RATE; // of speech, used to find the delay
 const MIN_LEAK_CORRELATION = 0.1; // from which on it is a leak; over several seconds two voices reach 0.03
@@ -32,7 +32,7 @@ export async function leakOf(recording: Recording, from: number, to: number, spo
     parts.push(part);
     samples += part.heard.length;
   }
-  if (samples < MIN_SPEECH_SAMPLES) return undefined;
+  if (samples < MIN_SPEECH_SECONDS * SAMPLE_RATE) return undefined;
   const strongest = delayOf(parts);
   if (strongest === null) return null;
   const delay = Math.max(MIN_DELAY_SAMPLES, strongest - LEAD_TAPS);

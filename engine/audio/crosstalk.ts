@@ -19,8 +19,8 @@ const LEAKED_POWER_SHARE = 0.5; // share of a word's power that leaked from the 
 export async function withoutCrosstalk(words: readonly Word[], recording: Recording, signal?: AbortSignal): Promise<Word[]> {
   const ordered = words.toSorted((a, b) => a.start - b.start);
   const channels = [...new Set(ordered.map(channelOf))].sort((a, b) => a - b);
-  const levels = await levelsOf(ordered, channels, recording, signal);
-  const paths = await pathsBetween(ordered, channels, levels, recording, signal);
+  const { levels, usual } = await levelsOf(ordered, channels, recording, signal);
+  const paths = await pathsBetween(ordered, channels, { levels, usual }, recording, signal);
   const kept: Word[] = [];
   for (const [i, word] of ordered.entries()) {
     signal?.throwIfAborted();
@@ -63,7 +63,7 @@ interface Path {
 async function pathsBetween(
   words: readonly Word[],
   channels: readonly number[],
-  levels: readonly Levels[],
+  { levels, usual }: Loudness,
   recording: Recording,
   signal?: AbortSignal,
 ): Promise<Path[]> {
@@ -72,10 +72,12 @@ async function pathsBetween(
     for (const to of channels) {
       if (from === to) continue;
       signal?.throwIfAborted();
-      const own = words.filter((word) => channelOf(word) === from);
-      const alone = words.filter((word, i) => channelOf(word) === from && levels[i]!.get(from)! > levels[i]!.get(to)! + OWN_ABOVE_USUAL);
+      const louder = (by: number) =>
+        words.filter((word, i) => channelOf(word) === from && levels[i]!.get(from)! + by > levels[i]!.get(to)! + OWN_ABOVE_USUAL);
+      const alone = louder(0);
       const usualIsLeak = secondsOf(alone) < MIN_SPEECH_SECONDS; // a party that says little: most words of `to` leaked
-      paths.push({ from, to, leak: await leakOf(recording, from, to, usualIsLeak ? own : alone) });
+      const spoken = usualIsLeak ? louder(usual.get(from)! - usual.get(to)!) : alone;
+      paths.push({ from, to, leak: await leakOf(recording, from, to, spoken) });
     }
   }
   return paths;
@@ -89,12 +91,19 @@ function isSeparate(paths: readonly Path[], from: number, to: number): boolean {
 /** Level of each channel during a word, dB relative to the usual level of words in that channel. */
 type Levels = Map<number, number>;
 
+interface Loudness {
+  /** Of each word. */
+  levels: readonly Levels[];
+  /** Usual level of each channel, dB. */
+  usual: ReadonlyMap<number, number>;
+}
+
 async function levelsOf(
   words: readonly Word[],
   channels: readonly number[],
   recording: Recording,
   signal?: AbortSignal,
-): Promise<Levels[]> {
+): Promise<Loudness> {
   const level = async ({ start, end }: Word, channel: number) => {
     const samples = centred(
       await recording.read(channel, Math.round(start * SAMPLE_RATE), Math.round(Math.max(end, start + 0.05) * SAMPLE_RATE)),
@@ -106,12 +115,14 @@ async function levelsOf(
     signal?.throwIfAborted();
     found.push(new Map(await Promise.all(channels.map(async (channel) => [channel, await level(word, channel)] as const))));
   }
+  const usual = new Map<number, number>();
   for (const channel of channels) {
     const said = found.flatMap((levels, i) => (channelOf(words[i]!) === channel ? levels.get(channel)! : [])).sort((a, b) => a - b);
-    const usual = said[Math.floor(said.length * USUAL_LEVEL_QUANTILE)] ?? 0;
-    for (const levels of found) levels.set(channel, levels.get(channel)! - usual);
+    const own = said[Math.floor(said.length * USUAL_LEVEL_QUANTILE)] ?? 0;
+    for (const levels of found) levels.set(channel, levels.get(channel)! - own);
+    usual.set(channel, own);
   }
-  return found;
+  return { levels: found, usual };
 }
 
 function secondsOf(words: readonly Word[]): number {

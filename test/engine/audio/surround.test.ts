@@ -70,6 +70,24 @@ t.test('partiesOf() keeps six people apart, also where six channels are declared
   t.ok(one!.length > 1, 'but a codec of films has one programme');
 });
 
+t.test('partiesOf() keeps three people apart on a recorder with six channels, whose voices leak into each other', async (t) => {
+  const three = voices.slice(0, 3);
+  for (const leak of [0.03, 0.1]) {
+    const heard = three.map((own) =>
+      three.reduce((all, voice) => sum(all, scaled(voice, voice === own ? 1 : leak)), new Float32Array(COUNT)),
+    );
+    const path = await write([...heard, ...[1, 3, 5].map((seed) => noise(seed, 1e-4))], 'three.wav');
+    t.strictSame((await found(path)).parties, [[0], [1], [2]], `${leak}`);
+  }
+});
+
+t.test('programmesOf() takes music in the centre, too, for a programme', async (t) => {
+  const [left, right] = [music(2), music(3)];
+  const centre = sum(dialogue, sum(scaled(left, 0.15), scaled(right, 0.15)));
+  const film = recordingOf(sum(left, scaled(dialogue, 0.1)), sum(right, scaled(dialogue, 0.1)), centre, noise(9, 1e-5));
+  t.equal((await programmesOf({ ...film, surround: [{ channels: [0, 1, 2, 3], film: false }] }, [0, 1, 2])).length, 1);
+});
+
 t.test('partiesOf() takes the films of several tracks for a party each', async (t) => {
   const path = join(folder, 'two.mkv');
   const others = [1, 3, 5, 3, 5, 1].map((voice) => voices[voice]!);

@@ -18,11 +18,11 @@ const MAX_ENTRY_BYTES = 65_536; // of sample descriptions
 const PROTECTED_AT = 10; // bytes from the name of a tenc box to its isProtected
 
 /** Whether all audio tracks of an MP4 file are encrypted (ISO 23001-7). ffmpeg lists them with the codec inside, and decodes noise or nothing. */
-export async function isEncrypted(path: string): Promise<boolean> {
+export async function isEncrypted(path: string, part?: { start: number; end: number }): Promise<boolean> {
   const handle = await open(path);
   const file = { handle, boxes: MAX_BOXES };
   try {
-    const moov = (await children(file, { type: '', from: 0, to: (await handle.stat()).size }, 'moov')).at(-1);
+    const moov = (await children(file, { type: '', from: part?.start ?? 0, to: part?.end ?? (await handle.stat()).size }, 'moov')).at(-1);
     const tracks = moov?.type === 'moov' ? (await children(file, moov)).filter(({ type }) => type === 'trak') : [];
     const found: boolean[] = [];
     for (const track of tracks) {

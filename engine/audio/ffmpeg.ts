@@ -1,4 +1,5 @@
 import type { Recording } from '../types.ts';
+import { Joined } from './joined.ts';
 import { probe, type Track } from './probe.ts';
 import { decodeTrack, type TrackOptions } from './track.ts';
 import { Tracks } from './tracks.ts';
@@ -15,7 +16,7 @@ export interface DecodeOptions extends Partial<Omit<TrackOptions, 'mostChannels'
 
 /**
  * Decodes the audio tracks of any media file to 16 kHz samples: all channels in sequence, downmixed for tracks with very many. Resolves
- * when decoding has begun: `read` waits for samples still to come, `decoded` for all of them. Several tracks are all decoded before it
+ * when decoding has begun: `read` waits for samples still to come, `decoded` for all of them. Several tracks, and several files in one, are all decoded before it
  * resolves. Whatever can be decoded of a damaged file is kept, from one second on; a broken track does not affect the others. It, `read`
  * and `decoded` throw MediaError FILE_CORRUPTED, FILE_NO_AUDIO, UNSUPPORTED_CODEC, RECORDING_TOO_SHORT, RECORDING_TOO_LONG,
  * PROCESSING_TIMEOUT, the reason of an abort, or an Error other than MediaError if the file is not at fault. The caller closes the
@@ -24,10 +25,20 @@ export interface DecodeOptions extends Partial<Omit<TrackOptions, 'mostChannels'
 export async function decode(path: string, options: DecodeOptions = {}): Promise<Recording> {
   const { maxSeconds = 36_000, signal } = options;
   const all = options.tracks ?? (await probe(path, { signal })).tracks;
+  const starts = [...new Set(all.map(({ part }) => part?.start))];
+  const parts = starts.map((start) => all.filter(({ part }) => part?.start === start));
+  const [only, ...others] = parts;
+  if (!others.length) return decodePart(path, only!, { ...options, maxSeconds });
+  return Joined.decoded(parts.length, maxSeconds, (i, left) =>
+    decodePart(path, parts[i]!, { ...options, maxSeconds: left, minSeconds: 0 }),
+  );
+}
+
+async function decodePart(path: string, all: readonly Track[], options: Omit<TrackOptions, 'mostChannels'>): Promise<Recording> {
   const chosen = all.toSorted((a, b) => Number(b.default) - Number(a.default)).slice(0, MAX_CHANNELS);
   const tracks = chosen.toSorted((a, b) => a.index - b.index);
   const mostChannels = Math.floor(MAX_CHANNELS / tracks.length);
-  const one = (track: Track) => decodeTrack(path, track, { ...options, maxSeconds, mostChannels });
+  const one = (track: Track) => decodeTrack(path, track, { ...options, mostChannels });
   if (tracks.length === 1) return one(tracks[0]!);
   return Tracks.decoded(tracks, one);
 }

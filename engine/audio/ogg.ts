@@ -1,23 +1,66 @@
 import { createReadStream } from 'node:fs';
 
-const FIRST_PAGE = Buffer.from('OggS\0\x02', 'latin1'); // of a stream; 2: beginning of stream. With 3 it would also be a continued packet
+/** A media file within a file, or a run of an Ogg file with one codec, sample rate and number of channels: bytes, [start, end). */
+export interface Part {
+  start: number;
+  end: number;
+  /** An Ogg file in which streams begin after others: its clock may restart. Otherwise it runs through, however long a pause is. */
+  chained: boolean;
+}
+
 const PAGE = Buffer.from('OggS\0', 'latin1');
+const FLAGS_AT = PAGE.length;
+const SEGMENTS_AT = 26; // number of segments, then their lengths, then the packets
+const BEGINNING = 2; // flag of the first page of a stream
+const KIND_BYTES = 16; // of the first packet: with Vorbis and Opus the codec, the channels and the sample rate
+const FLAC = { magic: '\x7fFLAC', rate: 27, end: 30 }; // bytes of the sample rate and of most of the channels; those before differ from file to file
+const HEAD_BYTES = SEGMENTS_AT + 1 + 255 + FLAC.end; // of a page, up to what is needed of its first packet
 
 /**
- * Whether an Ogg file is chained: streams begin after others have. Then its clock may restart; otherwise it runs through, however long a pause is.
- * Reads the file as bytes, up to the second beginning.
+ * Parts of an Ogg file. Streams that begin after others have are a new part if they are of another kind, which ffmpeg does not decode after
+ * the first. Reads the whole file as bytes.
  */
-export async function isChained(path: string, signal?: AbortSignal): Promise<boolean> {
+export async function oggParts(path: string, signal?: AbortSignal): Promise<Part[]> {
+  const parts: Part[] = [];
+  let kinds = ''; // of the streams of the part
+  let link = { start: 0, kinds: '' }; // streams that began together
   let begun = false; // a page was not the first of a stream
-  let rest = Buffer.alloc(0);
+  const join = () => {
+    if (parts.length && kinds === link.kinds) parts.at(-1)!.chained = true;
+    else {
+      if (parts.length) parts.at(-1)!.end = link.start;
+      parts.push({ start: link.start, end: 0, chained: false });
+    }
+    kinds = link.kinds;
+  };
+  let [offset, rest] = [0, Buffer.alloc(0)];
+  const take = (bytes: Buffer, last: boolean) => {
+    const until = last ? bytes.length : bytes.length - HEAD_BYTES;
+    for (let at = bytes.indexOf(PAGE); at >= 0 && at < until; at = bytes.indexOf(PAGE, at + 1)) {
+      if (bytes[at + FLAGS_AT] !== BEGINNING) {
+        if (!begun) join();
+        begun = true;
+      } else {
+        if (begun) link = { start: offset + at, kinds: '' };
+        begun = false;
+        link.kinds += `${kindOf(bytes.subarray(at))} `;
+      }
+    }
+  };
   for await (const chunk of createReadStream(path, { signal, highWaterMark: 2 ** 20 })) {
     const bytes = Buffer.concat([rest, chunk as Buffer]);
-    for (let at = bytes.indexOf(PAGE); at >= 0 && at + FIRST_PAGE.length <= bytes.length; at = bytes.indexOf(PAGE, at + 1)) {
-      const isFirst = bytes.compare(FIRST_PAGE, 0, FIRST_PAGE.length, at, at + FIRST_PAGE.length) === 0;
-      if (isFirst && begun) return true;
-      begun ||= !isFirst;
-    }
-    rest = bytes.subarray(1 - FIRST_PAGE.length);
+    take(bytes, false);
+    rest = bytes.subarray(Math.max(0, bytes.length - HEAD_BYTES));
+    offset += bytes.length - rest.length;
   }
-  return false;
+  take(rest, true);
+  if (parts.length) parts.at(-1)!.end = offset + rest.length;
+  return parts;
+}
+
+/** Codec, sample rate and channels of a stream, as in the first packet of its first page. */
+function kindOf(page: Buffer): string {
+  const packet = page.subarray(SEGMENTS_AT + 1 + (page[SEGMENTS_AT] ?? 0));
+  if (packet.toString('latin1', 0, FLAC.magic.length) === FLAC.magic) return `flac${packet.toString('hex', FLAC.rate, FLAC.end)}`;
+  return packet.toString('hex', 0, KIND_BYTES);
 }

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { MediaError } from '../types.ts';
+import { type Part, partsOf } from './chain.ts';
 import { confined } from './confine.ts';
 import { isEncrypted } from './encrypted.ts';
 import { type Listing, ListingReader, type Stream } from './listing.ts';
-import { isChained } from './ogg.ts';
 import { findTools, type Tools } from './tools.ts';
 
 /** One audio stream of a file. */
@@ -27,6 +27,8 @@ export interface Track {
   broadcast: boolean;
   /** Found only by reading further than usual, which decoding has to repeat. */
   deep: boolean;
+  /** Bytes of the file that has it, where several follow one another in one; null: the whole file. */
+  part: Pick<Part, 'start' | 'end'> | null;
 }
 
 /** Properties that the container declares. Durations may be wrong: limits and charges are based on decoded samples. */
@@ -34,7 +36,7 @@ export interface Probe {
   durationSeconds: number | null;
   /** By content: 'video' if there is a real video stream; cover art is not. */
   mediaType: 'audio' | 'video';
-  /** Tracks whose codec ffmpeg knows; at least one. */
+  /** Tracks whose codec ffmpeg knows, of one part after the other; at least one. */
   tracks: Track[];
 }
 
@@ -71,6 +73,12 @@ export function hardened({ decoders }: Pick<Tools, 'decoders'>): string[] {
   ];
 }
 
+/** The file as ffmpeg's input, or part of it. */
+export function input(path: string, part: Track['part']): string[] {
+  if (!part) return ['-i', `file:${path}`];
+  return ['-protocol_whitelist', 'file,subfile', '-i', `subfile,,start,${part.start},end,${part.end},,:file:${path}`];
+}
+
 /**
  * Determines the kind of recording from the container alone. Throws MediaError: FILE_CORRUPTED, FILE_NO_AUDIO, UNSUPPORTED_CODEC,
  * PROCESSING_TIMEOUT.
@@ -79,9 +87,36 @@ export async function probe(
   path: string,
   { signal, seconds = PROBE_SECONDS }: { signal?: AbortSignal; seconds?: number } = {},
 ): Promise<Probe> {
-  let listing = await list(path, [], seconds, signal);
+  const parts = await partsOf(path, signal);
+  const probes: Probe[] = [];
+  const failures: MediaError[] = [];
+  for (const part of parts) {
+    try {
+      probes.push(await probePart(path, part, parts.length > 1, { signal, seconds }));
+    } catch (error) {
+      if (!(error instanceof MediaError) || error.code === 'PROCESSING_TIMEOUT') throw error;
+      failures.push(error);
+    }
+  }
+  if (!probes.length) throw failures[0];
+  const durations = probes.map(({ durationSeconds }) => durationSeconds);
+  return {
+    durationSeconds: durations.some((seconds) => seconds === null) ? null : durations.reduce((sum, seconds) => sum! + seconds!),
+    mediaType: probes.some(({ mediaType }) => mediaType === 'video') ? 'video' : 'audio',
+    tracks: probes.flatMap(({ tracks }) => tracks),
+  };
+}
+
+async function probePart(
+  path: string,
+  { chained, ...bytes }: Part,
+  joined: boolean,
+  { signal, seconds }: { signal?: AbortSignal; seconds: number },
+): Promise<Probe> {
+  const part = joined ? bytes : null;
+  let listing = await list(path, part, [], seconds, signal);
   const deep = isIncomplete(listing);
-  if (deep) listing = await list(path, DEEP_PROBE, seconds, signal);
+  if (deep) listing = await list(path, part, DEEP_PROBE, seconds, signal);
   const { streams, durationSeconds, complaint } = listing;
   const audio = streams.filter(({ type }) => type === 'audio');
   if (!streams.length) throw new MediaError('FILE_CORRUPTED', `Cannot read the file as media: ${complaint || 'it contains no streams'}`);
@@ -93,22 +128,22 @@ export async function probe(
       'Cannot decode the audio stream: its codec is unknown. Convert the file, for example to FLAC',
     );
   }
-  if (MP4.test(listing.format) && (await isEncrypted(path))) {
+  if (MP4.test(listing.format) && (await isEncrypted(path, bytes))) {
     throw new MediaError('UNSUPPORTED_CODEC', 'Cannot decode the audio stream: it is encrypted (DRM). Upload a file without encryption');
   }
-  const broadcast = BROADCAST_FORMATS.has(listing.format) && (listing.format !== 'ogg' || (await isChained(path, signal)));
+  const broadcast = BROADCAST_FORMATS.has(listing.format) && (listing.format !== 'ogg' || chained);
   const pictures = streams.some(({ type, codec, cover }) => type === 'video' && !cover && !PICTURE_CODECS.has(codec));
   return {
     durationSeconds,
     mediaType: pictures ? 'video' : 'audio',
-    tracks: known.map((stream) => toTrack(stream, listing, { broadcast, deep })),
+    tracks: known.map((stream) => toTrack(stream, listing, { broadcast, deep, part })),
   };
 }
 
 function toTrack(
   { index, codec, layout, default: chosen, language }: Stream,
   { startSeconds }: Listing,
-  file: Pick<Track, 'broadcast' | 'deep'>,
+  file: Pick<Track, 'broadcast' | 'deep' | 'part'>,
 ): Track {
   return {
     index,
@@ -136,9 +171,9 @@ function isIncomplete({ format, streams }: Listing): boolean {
 }
 
 /** Runs `ffmpeg -i` without an output: it lists the streams on standard error, opens no decoder, and exits with an error. */
-async function list(path: string, options: string[], seconds: number, signal?: AbortSignal): Promise<Listing> {
+async function list(path: string, part: Track['part'], options: string[], seconds: number, signal?: AbortSignal): Promise<Listing> {
   const tools = await findTools();
-  const args = ['-hide_banner', '-nostdin', ...hardened(tools), ...options, '-i', `file:${resolve(path)}`];
+  const args = ['-hide_banner', '-nostdin', ...hardened(tools), ...options, ...input(resolve(path), part)];
   const run = await confined(tools.ffmpeg, args, resolve(path), { seconds, silence: seconds, signal });
   const reader = new ListingReader();
   run.child.stderr.on('data', (text: string) => reader.push(text));

@@ -4,12 +4,12 @@ import { Clock, type Placed } from './clock.ts';
 import { type Confined, confined } from './confine.ts';
 import { firstLine } from './listing.ts';
 import { MatroskaReader } from './matroska.ts';
-import { DEEP_PROBE, hardened, type Track } from './probe.ts';
+import { DEEP_PROBE, hardened, input, type Track } from './probe.ts';
 import { openScratch, Scratch } from './scratch.ts';
 import { Stamps, stamped } from './stamps.ts';
 import { findTools, type Tools } from './tools.ts';
 
-const MIN_SECONDS = 1; // shortest audio that is accepted
+export const MIN_SECONDS = 1; // shortest audio that is accepted
 const SILENCE_TIMEOUT_SECONDS = 30; // without output, before ffmpeg counts as stuck
 const CLOCK_RESET_SECONDS = 600; // a longer jump in a broadcast is a clock reset, not a pause
 
@@ -18,6 +18,8 @@ export interface TrackOptions {
   mostChannels: number;
   /** Longest accepted recording, seconds; measured in samples. */
   maxSeconds: number;
+  /** Shortest accepted track; by default MIN_SECONDS. */
+  minSeconds?: number;
   signal?: AbortSignal;
   /** Called with the seconds decoded so far. */
   onProgress?: (seconds: number) => void;
@@ -51,12 +53,12 @@ export async function decodeTrack(path: string, track: Track, options: TrackOpti
   }
 }
 
-function argumentsFor(input: string, { index, codec, layout, startSeconds, deep }: Track, tools: Tools): string[] {
+function argumentsFor(path: string, { index, codec, layout, startSeconds, deep, part }: Track, tools: Tools): string[] {
   const decoder = codec === 'speex' && tools.libspeex ? [`-c:${index}`, 'libspeex'] : [];
   return [
     ...['-hide_banner', '-v', 'error', '-nostdin', '-copyts'],
     ...hardened(tools),
-    ...['-threads', '1', ...decoder, ...(deep ? DEEP_PROBE : []), '-i', `file:${input}`, '-map', `0:${index}`, '-af', filters(layout)],
+    ...['-threads', '1', ...decoder, ...(deep ? DEEP_PROBE : []), ...input(path, part), '-map', `0:${index}`, '-af', filters(layout)],
     ...['-map_metadata', '-1', '-map_chapters', '-1', '-c:a', 'pcm_f32le', ...stamped(startSeconds), '-f', 'matroska', 'pipe:1'],
   ];
 }
@@ -68,7 +70,7 @@ function filters(layout: Track['layout']): string {
 
 /** Moves frames from the decoder to the scratch file, each to its position, until either ends, then judges the outcome. */
 async function fill(run: Confined, opened: (channels: number) => Scratch, { broadcast }: Track, options: TrackOptions): Promise<Scratch> {
-  const { maxSeconds, mostChannels, onProgress } = options;
+  const { maxSeconds, minSeconds = MIN_SECONDS, mostChannels, onProgress } = options;
   const reader = new MatroskaReader();
   const stamps = new Stamps();
   const clock = new Clock(maxSeconds * SAMPLE_RATE, broadcast ? CLOCK_RESET_SECONDS * SAMPLE_RATE : undefined);
@@ -98,7 +100,7 @@ async function fill(run: Confined, opened: (channels: number) => Scratch, { broa
     throw error;
   }
   const { code } = await run.ended;
-  if (!scratch || sound < MIN_SECONDS * SAMPLE_RATE) throw unusable(sound / SAMPLE_RATE, code, run.complaints());
+  if (!scratch || !sound || sound < minSeconds * SAMPLE_RATE) throw unusable(sound / SAMPLE_RATE, code, run.complaints());
   return scratch;
 }
 
@@ -114,8 +116,15 @@ function mixed(samples: Float32Array, channels: number, wanted: number): Float32
   return mix;
 }
 
-function tooLong(maxSeconds: number): MediaError {
+export function tooLong(maxSeconds: number): MediaError {
   return new MediaError('RECORDING_TOO_LONG', `Cannot transcribe the recording: it is longer than ${maxSeconds / 3600} hours. Split it`);
+}
+
+export function tooShort(seconds: number): MediaError {
+  return new MediaError(
+    'RECORDING_TOO_SHORT',
+    `Cannot transcribe the recording: it lasts ${Math.floor(seconds * 100) / 100} s; the minimum is ${MIN_SECONDS} s`,
+  );
 }
 
 const UNSUPPORTED =
@@ -130,11 +139,6 @@ function unusable(seconds: number, code: number | null, complaints: string): Med
   if (UNSUPPORTED.test(complaints)) {
     return new MediaError('UNSUPPORTED_CODEC', `Cannot decode the audio stream: ${why}. Convert the file, for example to FLAC`);
   }
-  if (code === 0 && !why && seconds > 0) {
-    return new MediaError(
-      'RECORDING_TOO_SHORT',
-      `Cannot transcribe the recording: it lasts ${Math.floor(seconds * 100) / 100} s; the minimum is ${MIN_SECONDS} s`,
-    );
-  }
+  if (code === 0 && !why && seconds > 0) return tooShort(seconds);
   return new MediaError('FILE_CORRUPTED', `Cannot decode the file: ${why || 'no audio could be decoded'}`);
 }

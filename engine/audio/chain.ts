@@ -1,0 +1,82 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { MediaError } from '../types.ts';
+import { oggParts, type Part } from './ogg.ts';
+
+export type { Part } from './ogg.ts';
+
+const MAX_PARTS = 200; // each takes ffmpeg 0.2 s more
+const MAX_HEADERS = 20_000; // of chunks or boxes that are read: hostile files have any number
+const HEAD_BYTES = 12;
+/** Formats of chunks; `data`: name of the chunk of samples. */
+const FORMS = [
+  { magic: 'RIFF', kinds: ['WAVE'], data: 'data', little: true },
+  { magic: 'FORM', kinds: ['AIFF', 'AIFC'], data: 'SSND', little: false },
+];
+const STREAMING = new Set([0, 0xffffffff]); // sizes of data up to the end of the file
+
+/**
+ * Media files that were written one after the other into one, of which ffmpeg decodes only the first: WAV, AIFF, MP4, and Ogg where the codec
+ * changes. One part if it is a single file, or of another format. Throws MediaError FILE_CORRUPTED if there are too many.
+ */
+export async function partsOf(path: string, signal?: AbortSignal): Promise<Part[]> {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    const head = (await read(file, 0, HEAD_BYTES)).toString('latin1');
+    const form = FORMS.find(({ magic, kinds }) => head.startsWith(magic) && kinds.includes(head.slice(8)));
+    const isMovie = head.slice(4, 8) === 'ftyp';
+    const starts = form ? await chunksOf(file, size, form) : isMovie ? await moviesOf(file, size) : [0];
+    const parts = head.startsWith('OggS') ? await oggParts(path, signal) : [];
+    if (!parts.length) parts.push(...starts.map((start, i) => ({ start, end: starts[i + 1] ?? size, chained: false })));
+    if (parts.length <= MAX_PARTS) return parts;
+    throw new MediaError(
+      'FILE_CORRUPTED',
+      `Cannot read the file: it consists of ${parts.length} files, the maximum is ${MAX_PARTS}. Join them`,
+    );
+  } finally {
+    await file.close();
+  }
+}
+
+/** Where files of chunks begin: a chunk after the samples is the header of the next file. */
+async function chunksOf(file: FileHandle, size: number, { magic, kinds, data, little }: (typeof FORMS)[number]): Promise<number[]> {
+  const starts = [0];
+  for (let at = HEAD_BYTES, headers = 0; at + HEAD_BYTES <= size && headers < MAX_HEADERS; headers++) {
+    const head = await read(file, at, HEAD_BYTES);
+    const name = head.toString('latin1', 0, 4);
+    const bytes = little ? head.readUInt32LE(4) : head.readUInt32BE(4);
+    if (name === magic && kinds.includes(head.toString('latin1', 8, 12))) {
+      starts.push(at);
+      at += HEAD_BYTES;
+      continue;
+    }
+    if (name === data && STREAMING.has(bytes)) break;
+    const next = at + 8 + bytes;
+    const padded = bytes % 2 === 1 && (await read(file, next, 4)).toString('latin1') !== magic;
+    at = next + Number(padded);
+  }
+  return starts;
+}
+
+/** Where MP4 files begin that have samples and an index of their own; fragments that only repeat their header are one file. */
+async function moviesOf(file: FileHandle, size: number): Promise<number[]> {
+  const movies: { start: number; boxes: Set<string> }[] = [];
+  for (let at = 0, headers = 0; at + 8 <= size && headers < MAX_HEADERS; headers++) {
+    const head = await read(file, at, 16);
+    const name = head.toString('latin1', 4, 8);
+    if (name === 'moof') return [0];
+    if (name === 'ftyp') movies.push({ start: at, boxes: new Set() });
+    movies.at(-1)!.boxes.add(name);
+    const short = head.readUInt32BE(0);
+    const bytes = short === 1 && head.length === 16 ? Number(head.readBigUInt64BE(8)) : short;
+    if (bytes < 8) break;
+    at += bytes;
+  }
+  const whole = movies.every(({ boxes }) => boxes.has('moov') && boxes.has('mdat'));
+  return whole ? movies.map(({ start }) => start) : [0];
+}
+
+async function read(file: FileHandle, at: number, count: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(count), 0, count, at);
+  return buffer.subarray(0, bytesRead);
+}

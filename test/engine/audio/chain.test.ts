@@ -1,0 +1,112 @@
+/* Media files that were written one after the other into one, as `cat` does. */
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { partsOf } from '../../../engine/audio/chain.ts';
+import { decode, probe } from '../../../engine/audio/ffmpeg.ts';
+import { SAMPLE_RATE } from '../../../engine/types.ts';
+import { ffmpeg } from '../hostile/bench.ts';
+
+const folder = t.testdir();
+const at = (name: string) => join(folder, name);
+const TICKS = '0.5*sin(5000*t)*lt(mod(t,1),0.02)'; // a tick of 20 ms at every whole second
+
+async function file(name: string, seconds: number, channels: number, rate: number, ...codec: string[]): Promise<void> {
+  await ffmpeg('-f', 'lavfi', '-i', `aevalsrc='${TICKS}':s=${rate}:d=${seconds}`, '-ac', String(channels), ...codec, at(name));
+}
+
+const joined = (name: string, ...parts: string[]) => writeFileSync(at(name), Buffer.concat(parts.map((part) => readFileSync(at(part)))));
+
+/** Checks that every channel has a tick at every whole second, and no other. */
+async function check(t: Test, name: string, seconds: number, channels: number): Promise<void> {
+  const recording = await decode(at(name));
+  t.teardown(() => recording.close());
+  const length = await recording.decoded;
+  t.ok(Math.abs(length / SAMPLE_RATE - seconds) < 0.1, `${name}: ${length / SAMPLE_RATE} s`);
+  t.equal(recording.channels, channels, name);
+  for (const channel of [...Array(channels).keys(), 'mix' as const]) {
+    const found: number[] = [];
+    for (const [i, sample] of (await recording.read(channel, 0, length)).entries())
+      if (Math.abs(sample) > 0.1 && i / SAMPLE_RATE - (found.at(-1) ?? -1) > 0.3) found.push(i / SAMPLE_RATE);
+    t.strictSame(
+      found.map((second) => Math.round(second)),
+      Array.from({ length: seconds }, (_, second) => second),
+      `${name}: ${channel}`,
+    );
+  }
+}
+
+t.test('decode() reads WAV, AIFF and MP4 files that follow one another in one, also with other channels and codecs', async (t) => {
+  await file('first.wav', 3, 1, 44_100);
+  await file('second.wav', 4, 2, 8000, '-c:a', 'pcm_alaw');
+  joined('mono.wav', 'first.wav', 'second.wav', 'first.wav');
+  joined('stereo.wav', 'second.wav', 'first.wav');
+  await check(t, 'mono.wav', 10, 1);
+  await check(t, 'stereo.wav', 7, 2);
+  t.match(await probe(at('mono.wav')), { durationSeconds: 10 });
+  for (const [extension, ...codec] of [
+    ['aiff'],
+    ['m4a', '-c:a', 'aac'],
+    ['mov', '-c:a', 'pcm_s16le'],
+    ['mp4', '-movflags', '+faststart'],
+  ]) {
+    await file(`one.${extension}`, 4, 1, 44_100, ...codec);
+    joined(`two.${extension}`, `one.${extension}`, `one.${extension}`);
+    await check(t, `two.${extension}`, 8, 1);
+  }
+});
+
+t.test('decode() reads chained Ogg streams with another codec, sample rate or number of channels', async (t) => {
+  const vorbis = ['-c:a', 'libvorbis'];
+  const flac = ['-c:a', 'flac', '-f', 'ogg'];
+  await file('vorbis.ogg', 4, 1, 44_100, ...vorbis);
+  await file('slow.ogg', 4, 2, 22_050, ...vorbis);
+  await file('opus.ogg', 4, 1, 48_000, '-c:a', 'libopus');
+  await file('flac.ogg', 4, 1, 44_100, ...flac);
+  await file('stereo flac.ogg', 4, 2, 22_050, ...flac);
+  joined('codec.ogg', 'vorbis.ogg', 'vorbis.ogg', 'opus.ogg', 'flac.ogg');
+  joined('rate.ogg', 'slow.ogg', 'vorbis.ogg');
+  joined('flacs.ogg', 'stereo flac.ogg', 'flac.ogg');
+  await check(t, 'codec.ogg', 16, 1);
+  await check(t, 'rate.ogg', 8, 2);
+  await check(t, 'flacs.ogg', 8, 2);
+  t.equal((await partsOf(at('codec.ogg'))).length, 3, 'streams of the same kind are one part');
+});
+
+t.test('decode() takes words shorter than a second, if there are several, and leaves out damaged files', async (t) => {
+  await file('word.wav', 0.6, 1, 8000);
+  await file('long.wav', 2, 1, 8000);
+  joined('words.wav', 'word.wav', 'word.wav', 'word.wav');
+  const recording = await decode(at('words.wav'));
+  t.equal(await recording.decoded, 1.8 * SAMPLE_RATE);
+  await recording.close();
+  await file('half.wav', 0.4, 1, 8000);
+  joined('halves.wav', 'half.wav', 'half.wav');
+  await t.rejects(decode(at('halves.wav')), { code: 'RECORDING_TOO_SHORT', message: /0.8 s/ });
+  joined('damaged.wav', 'long.wav', 'word.wav', 'long.wav');
+  const bytes = readFileSync(at('damaged.wav'));
+  bytes.writeUInt16LE(0x7777, readFileSync(at('long.wav')).length + 20); // an unknown codec
+  writeFileSync(at('damaged.wav'), bytes);
+  await check(t, 'damaged.wav', 4, 1);
+  await t.rejects(decode(at('damaged.wav'), { maxSeconds: 3 }), { code: 'RECORDING_TOO_LONG' });
+});
+
+t.test('partsOf() takes a file for one part if its header repeats, or its size is unknown, and knows no more than 200', async (t) => {
+  const size = (name: string) => readFileSync(at(name)).length;
+  await file('fragments.mp4', 4, 1, 44_100, '-movflags', '+frag_keyframe+empty_moov', '-frag_duration', '1000000');
+  joined('twice.mp4', 'fragments.mp4', 'fragments.mp4');
+  t.strictSame(await partsOf(at('twice.mp4')), [{ start: 0, end: 2 * size('fragments.mp4'), chained: false }]);
+  const streamed = readFileSync(at('first.wav'));
+  streamed.writeUInt32LE(0xffffffff, streamed.indexOf('data') + 4);
+  writeFileSync(at('streamed.wav'), Buffer.concat([streamed, streamed]));
+  t.equal((await partsOf(at('streamed.wav'))).length, 1);
+  await ffmpeg('-f', 'lavfi', '-i', `aevalsrc='${TICKS}':s=8001:d=1`, '-c:a', 'pcm_u8', at('odd.wav'));
+  const odd = readFileSync(at('odd.wav'));
+  for (const end of [odd.length, odd.length - 1]) {
+    writeFileSync(at('odds.wav'), Buffer.concat([odd.subarray(0, end), odd]));
+    t.equal((await partsOf(at('odds.wav')))[1]?.start, end, 'with and without the byte of padding');
+  }
+  writeFileSync(at('many.wav'), Buffer.concat(new Array(201).fill(odd)));
+  await t.rejects(probe(at('many.wav')), { code: 'FILE_CORRUPTED', message: /201 files/ });
+});

@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { MediaError } from '../types.ts';
 import { type Part, partsOf } from './chain.ts';
 import { confined } from './confine.ts';
+import { isContinuous } from './continuous.ts';
 import { isEncrypted } from './encrypted.ts';
 import { type Listing, ListingReader, type Stream } from './listing.ts';
 import { findTools, type Tools } from './tools.ts';
@@ -131,7 +132,8 @@ async function probePart(
   if (MP4.test(listing.format) && (await isEncrypted(path, bytes))) {
     throw new MediaError('UNSUPPORTED_CODEC', 'Cannot decode the audio stream: it is encrypted (DRM). Upload a file without encryption');
   }
-  const broadcast = BROADCAST_FORMATS.has(listing.format) && (listing.format !== 'ogg' || chained);
+  const restarts = listing.format === 'ogg' ? chained : !(await isContinuous(path, listing.format, bytes, signal));
+  const broadcast = BROADCAST_FORMATS.has(listing.format) && restarts;
   const pictures = streams.some(({ type, codec, cover }) => type === 'video' && !cover && !PICTURE_CODECS.has(codec));
   return {
     durationSeconds,

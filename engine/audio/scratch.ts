@@ -9,7 +9,7 @@ import type { Track } from './probe.ts';
 
 const BLOCK_SAMPLES = SAMPLE_RATE; // one second; these samples share a scale
 const BYTES_PER_SAMPLE = 2; // signed 16 bit, scaled per block
-const MAX_AMPLITUDE = 1e9; // larger values are not audio
+const MAX_AMPLITUDE = 2 ** 32; // larger values are not audio; floats at the scale of 32-bit integers are, as programs write them that only convert the type
 
 /** Opens a private file: mode 0600, unlinked immediately. `folder` defaults to the system's temporary folder. */
 export async function openScratch(folder = tmpdir()): Promise<FileHandle> {

@@ -6,6 +6,7 @@ export const MIN_TONE_HERTZ = 300; // every signal's strongest tone is higher th
 export const LOBE_BINS = 2; // bins on either side of a peak that belong to it: main lobe of a pure tone
 export const LOBE_WIDTH = 2 * LOBE_BINS + 1;
 const VOICE_HARMONICS = { lowest: 70, highest: 500, multiple: 3, near: 0.05, share: 0.05 }; // pitch (hertz), first harmonic, tolerance of the multiple, and its power
+const DIGITS = { rows: [697, 770, 852, 941], columns: [1209, 1336, 1477, 1633], near: 0.02, twist: 10 }; // hertz; tolerance, and ratio of the tones' power (ITU-T Q.24)
 
 export interface Peak {
   /** Hertz. */
@@ -38,6 +39,14 @@ export function isVoiced({ peaks, power }: Peaks): boolean {
       Math.abs(multiple - whole) <= VOICE_HARMONICS.near * whole
     );
   });
+}
+
+/** Whether the two strongest peaks are the tones of a dialled digit (DTMF). */
+export function isDigit({ peaks }: Peaks): boolean {
+  const [low, high] = peaks.slice(0, 2).sort((a, b) => a.frequency - b.frequency);
+  if (!low || !high || Math.max(low.power, high.power) > DIGITS.twist * Math.min(low.power, high.power)) return false;
+  const isNear = (frequency: number) => (hertz: number) => Math.abs(frequency - hertz) <= DIGITS.near * hertz;
+  return DIGITS.rows.some(isNear(low.frequency)) && DIGITS.columns.some(isNear(high.frequency));
 }
 
 /** The strongest relevant peaks, at most MAX_PEAKS. Their power, and that of the strongest irrelevant one, is removed from the spectrum. */

@@ -1,6 +1,6 @@
 import { levelsAboveRumble, STEP_SAMPLES } from '../loudness.ts';
 import { type Recording, SAMPLE_RATE, type Span } from '../types.ts';
-import { isVoiced, type Peaks, peaksOf } from './peaks.ts';
+import { isDigit, isVoiced, type Peaks, peaksOf } from './peaks.ts';
 import { windowedSpectrum } from './spectrum.ts';
 
 const STEPS_PER_SECOND = SAMPLE_RATE / STEP_SAMPLES;
@@ -8,6 +8,7 @@ const MAX_STEPS = 20; // of a pulse; findTones() finds longer ones
 const MAX_PAUSE_STEPS = 30; // between two pulses
 const EDGE_LEVEL = 10; // dB below the loudest step within a pause: there a pulse ends
 const QUIET_LEVEL = 26; // dB below a pulse, of the quietest step on either side of it, and of all steps of a long pause
+const DIGIT_QUIET_LEVEL = 15; // the same of a dialled digit, whose two tones no voice has, so that the line may be noisy
 const [DECAY_STEPS, RISE_STEPS] = [8, 3]; // of a pause, in which codecs let one pulse decay and the next one rise
 const SILENCE_LEVEL = -100; // dB of full scale
 const WINDOW_SAMPLES = 1024; // 64 ms: at 32 ms, the tones of a dial tone are one peak
@@ -67,29 +68,30 @@ function burstsIn(samples: Float32Array): Burst[] {
   for (const [i, burst] of bursts.entries()) {
     const { first, end } = burst;
     if (end - first > MAX_STEPS) continue;
-    const quiet = Math.max(...levels.subarray(first, end)) - QUIET_LEVEL;
+    const tone = toneAt(samples, ((first + end) / 2) * STEP_SAMPLES);
+    const quiet = Math.max(...levels.subarray(first, end)) - (tone && isDigit(tone) ? DIGIT_QUIET_LEVEL : QUIET_LEVEL);
     const earlier = bursts[i - 1]?.end ?? 0;
     const later = bursts[i + 1]?.first ?? levels.length;
     const before = levels.subarray(Math.max(earlier, first - MAX_PAUSE_STEPS), first);
     const after = levels.subarray(end, Math.min(later, end + MAX_PAUSE_STEPS));
     const isApart = [before, after].every((beside) => !beside.length || Math.min(...beside) < quiet);
-    burst.isPulse = isApart && isTone(samples, ((first + end) / 2) * STEP_SAMPLES);
+    burst.isPulse = isApart && tone !== null;
     burst.isNext = i > 0 && first - earlier <= MAX_PAUSE_STEPS && before.subarray(DECAY_STEPS, -RISE_STEPS).every((level) => level < quiet);
   }
   return bursts;
 }
 
-/** Whether a pulse is a tone, with the same frequencies slightly before and after its middle. */
-function isTone(samples: Float32Array, middle: number): boolean {
+/** The frequencies of a pulse if it is a tone, with the same ones slightly before and after its middle; else null. */
+function toneAt(samples: Float32Array, middle: number): Peaks | null {
   let earlier: Peaks | null = null;
   for (const shift of [-SHIFT_SAMPLES, SHIFT_SAMPLES]) {
     const from = Math.max(0, Math.min(samples.length - WINDOW_SAMPLES, middle + shift - WINDOW_SAMPLES / 2));
-    if (from + WINDOW_SAMPLES > samples.length) return false;
+    if (from + WINDOW_SAMPLES > samples.length) return null;
     const found = peaksOf(windowedSpectrum(samples, from, WINDOW_SAMPLES), SAMPLE_RATE / WINDOW_SAMPLES);
-    if (found.share < MIN_PEAK_SHARE || isVoiced(found) || (earlier && !isSame(earlier, found))) return false;
+    if (found.share < MIN_PEAK_SHARE || isVoiced(found) || (earlier && !isSame(earlier, found))) return null;
     earlier = found;
   }
-  return true;
+  return earlier;
 }
 
 function isSame(earlier: Peaks, later: Peaks): boolean {

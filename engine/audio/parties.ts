@@ -42,7 +42,7 @@ export async function partiesOf(recording: Recording, signal?: AbortSignal): Pro
   const parties: Party[] = [];
   for (const channel of audible) {
     const alike = parties.filter((party) =>
-      party.some((other) => inOne(other, channel) || isTogether(other, channel, recording, measures)),
+      party.some((other) => inOne(other, channel) || isTogether(other, channel, recording, programmes, measures)),
     );
     const merged = [...alike.flat(), channel];
     for (const party of alike) parties.splice(parties.indexOf(party), 1);
@@ -137,12 +137,32 @@ function isEmpty(channel: number, recording: Recording, { energies }: Measures):
   return energies[channel]! <= Math.max(EMPTY_CHANNEL_ENERGY * Math.max(...own), EMPTY_TRACK_ENERGY * Math.max(...energies));
 }
 
-function isTogether(a: number, b: number, recording: Recording, measures: Measures): boolean {
+function isTogether(a: number, b: number, recording: Recording, programmes: readonly (readonly number[])[], measures: Measures): boolean {
   const same = alike(a, b, measures);
   if (same >= SAME_AUDIO_CORRELATION || same <= OPPOSITE_PHASE_CORRELATION) return true;
-  if (trackOf(a, recording) === trackOf(b, recording)) return loudTogether(a, b, measures) >= SAME_ROOM_CORRELATION;
+  const [first, second] = [levelsOf([a], measures), levelsOf([b], measures)];
+  if (trackOf(a, recording) === trackOf(b, recording)) return loudTogether(first, second) >= SAME_ROOM_CORRELATION;
+  if (!programmes.some((channels) => channels.includes(a) || channels.includes(b))) return isCopy(first, second);
+  const [whole, other] = [a, b].map((channel) => levelsOf(soundOf(trackOf(channel, recording), recording, programmes), measures));
+  return isCopy(whole!, other!); // a film and its downmix
+}
+
+/** The channels of a track without that of low frequencies, which a downmix does not have. */
+function soundOf(track: number, recording: Recording, programmes: readonly (readonly number[])[]): number[] {
+  const low = programmes.map((channels) => channels[3]);
+  return [...Array(recording.channels).keys()].filter((channel) => trackOf(channel, recording) === track && !low.includes(channel));
+}
+
+/** Loudness of channels together, dB for each frame. */
+function levelsOf(channels: readonly number[], { loudness }: Measures): Float32Array {
+  const [only, ...others] = channels;
+  if (!others.length) return Float32Array.from(loudness, (frame) => frame[only!]!);
+  return Float32Array.from(loudness, (frame) => decibels(channels.reduce((sum, channel) => sum + 10 ** (frame[channel]! / 10), 0)));
+}
+
+function isCopy(a: Float32Array, b: Float32Array): boolean {
   for (let delay = -MAX_COPY_DELAY_FRAMES; delay <= MAX_COPY_DELAY_FRAMES; delay++)
-    if (loudTogether(a, b, measures, delay) >= SAME_AUDIO_LOUDNESS_CORRELATION) return true;
+    if (loudTogether(a, b, delay) >= SAME_AUDIO_LOUDNESS_CORRELATION) return true;
   return false;
 }
 
@@ -169,12 +189,12 @@ function alike(a: number, b: number, { energies, products }: Measures): number {
   return products[Math.min(a, b) * energies.length + Math.max(a, b)]! / Math.sqrt(energies[a]! * energies[b]! || 1);
 }
 
-/** Correlation of two channels' loudness where either has sound. `delay`: frames by which b is later. */
-function loudTogether(a: number, b: number, { loudness }: Measures, delay = 0): number {
+/** Correlation of two loudnesses where either has sound. `delay`: frames by which b is later. */
+function loudTogether(a: Float32Array, b: Float32Array, delay = 0): number {
   const quiet = decibels(MIN_FRAME_RMS * MIN_FRAME_RMS);
   let [n, sumA, sumB, aa, bb, ab] = [0, 0, 0, 0, 0, 0];
-  for (let i = Math.max(0, -delay); i < Math.min(loudness.length, loudness.length - delay); i++) {
-    const [x, y] = [loudness[i]![a]! - quiet, loudness[i + delay]![b]! - quiet];
+  for (let i = Math.max(0, -delay); i < Math.min(a.length, a.length - delay); i++) {
+    const [x, y] = [a[i]! - quiet, b[i + delay]! - quiet];
     if (x <= 0 && y <= 0) continue;
     n++;
     sumA += x;

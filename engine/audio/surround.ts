@@ -13,8 +13,8 @@ const MAX_LOW_CHANGE = 0.01; // power of the differences of samples relative to 
 
 /**
  * Channels that are one programme: a film or broadcast, with dialogue in the centre. Six channels of six parties are often declared as 5.1
- * by programs that only count them; so a declared layout counts if left and right have some of the centre, and no voice on
- * either side leaks into the centre's microphone, and if the channel of low frequencies has no speech.
+ * by programs that only count them; so a declared layout counts if left and right have some of the centre, no voice on either side
+ * leaks into the centre's microphone, and the channel of low frequencies has no speech.
  */
 export async function programmesOf(recording: Recording, audible: readonly number[], signal?: AbortSignal): Promise<(readonly number[])[]> {
   const found: (readonly number[])[] = [];

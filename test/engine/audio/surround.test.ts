@@ -98,6 +98,25 @@ t.test('partiesOf() takes the films of several tracks for a party each', async (
   t.ok(parties[0]!.every((channel) => channel < 6) && parties[1]!.every((channel) => channel >= 6));
 });
 
+t.test('partiesOf() takes a film and its stereo mix on the next track for one party', async (t) => {
+  const loud = (seed: number) => noise(seed, (frame) => ((frame * seed) % 11 < 5 ? 0.08 : 0.016));
+  const [left, right, rear] = [2, 3, 5].map(loud) as [Float32Array, Float32Array, Float32Array];
+  const film = await write(
+    [sum(left, scaled(dialogue, 0.1)), sum(right, scaled(dialogue, 0.1)), dialogue, rumble, rear, loud(7)],
+    'loud.mkv',
+    '-c:a',
+    'ac3',
+  );
+  for (const [first, second] of [
+    [0, 1],
+    [1, 0],
+  ]) {
+    const path = join(folder, `mixes${first}.mkv`);
+    await ffmpeg('-i', film, '-map', '0', '-map', '0', `-c:a:${first}`, 'copy', `-c:a:${second}`, 'aac', `-ac:a:${second}`, '2', path);
+    t.equal((await found(path)).parties.length, 1);
+  }
+});
+
 t.test('partiesOf() keeps the centre of a film whose louder sides are in opposite phase', async (t) => {
   const loud = noise(2, 0.3);
   const recording = recordingOf(loud, scaled(loud, -1), dialogue, rumble);

@@ -37,9 +37,26 @@ interface Tools {
 
 const SPOKEN_SHARE = 0.5; // of the progress, for finding the parties of which anybody speaks
 
-/** Detects the speech of a recording: in one stream, or in one per party of a call. */
+/**
+ * Detects the speech of a recording: in one stream, or in one per party of a call. Where a loud channel has none, such as a time code, others
+ * that are far quieter than it are listened to as well.
+ */
 export async function hear(recording: Recording, options: Options, tools: Tools): Promise<Heard> {
-  const found = await partiesOf(recording, tools.signal);
+  const unspoken = new Set<number>();
+  let found = await partiesOf(recording, tools.signal);
+  for (;;) {
+    const { spoken, ...heard } = await hearParties(recording, found, options, tools);
+    const channels = found.parties.flat();
+    const loud = channels.filter((channel) => !spoken.includes(channel));
+    if (!found.silent || !loud.length) return heard;
+    for (const channel of loud) unspoken.add(channel);
+    found = await partiesOf(recording, tools.signal, unspoken);
+    if (found.parties.flat().every((channel) => channels.includes(channel))) return heard;
+  }
+}
+
+/** The streams of these parties, and the channels of those who speak. */
+async function hearParties(recording: Recording, found: Parties, options: Options, tools: Tools): Promise<Heard & { spoken: Party }> {
   const isApart = ({ length }: readonly Party[]) =>
     length > 1 && options.diarize && (options.speakers === null || options.speakers === length);
   // channels without speech would only add noise to a mix
@@ -72,7 +89,12 @@ export async function hear(recording: Recording, options: Options, tools: Tools)
   const speaking = streams.filter(({ windows }) => windows.length);
   const [only = streams[0]!, ...others] = speaking;
   if (apart && speaking.length === 1) only.activity = await look(only.channel, false); // there may be several people on that side
-  return { byParty, streams: [only, ...others], speakers: speakersIn(found, speaking.length, apart, options) };
+  return {
+    byParty,
+    streams: [only, ...others],
+    speakers: speakersIn(found, speaking.length, apart, options),
+    spoken: speaking.flatMap(({ channel }) => (channel === 'mix' ? parties.flat() : parties[channel]!)),
+  };
 }
 
 /**

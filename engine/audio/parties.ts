@@ -7,7 +7,7 @@ import { programmesOf } from './surround.ts';
 export type Party = number[];
 
 export interface Parties {
-  /** At least one, ordered by channel. */
+  /** Ordered by channel; at least one, unless channels without speech were named. */
   parties: Party[];
   /** Whether a channel was left out because it is empty. */
   silent: boolean;
@@ -31,12 +31,13 @@ const EMPTY_TRACK_ENERGY = 1e-6; // and relative to the loudest channel of all (
  * Groups the channels of a decoded recording into parties. Channels belong to different parties if their samples differ (correlation below
  * 0.95) and their loudness is not correlated, as it is for microphones in one room. Surround sound is one party. Whether anybody speaks on them is left to voice
  * activity detection.
+ * @param unspoken channels known to have no speech: they are left out, and others are not empty because these are loud
  */
-export async function partiesOf(recording: Recording, signal?: AbortSignal): Promise<Parties> {
+export async function partiesOf(recording: Recording, signal?: AbortSignal, unspoken: ReadonlySet<number> = new Set()): Promise<Parties> {
   if (recording.channels === 1) return { parties: [[0]], silent: false }; // return at once, so that VAD runs while the rest is being decoded
-  const measures = await measure(recording, signal);
+  const measures = await measure(recording, unspoken, signal);
   const audible = [...measures.energies.keys()].filter((channel) => !isEmpty(channel, recording, measures));
-  if (!audible.length) return { parties: [[...measures.energies.keys()]], silent: false };
+  if (!audible.length) return unspoken.size ? { parties: [], silent: true } : { parties: [[...measures.energies.keys()]], silent: false };
   const programmes = await programmesOf(recording, audible, signal);
   const inOne = (a: number, b: number) => programmes.some((channels) => channels.includes(a) && channels.includes(b));
   const parties: Party[] = [];
@@ -77,6 +78,8 @@ export function arranged(recording: Recording, parties: readonly Party[]): Recor
 }
 
 interface Measures {
+  /** Channels known to have no speech. */
+  unspoken: ReadonlySet<number>;
   /** Energy per channel, where there is sound. */
   energies: number[];
   /** Sums of products of two channels' samples, [channels x channels] row-major, upper half. */
@@ -85,10 +88,15 @@ interface Measures {
   loudness: Float32Array[];
 }
 
-async function measure(recording: Recording, signal?: AbortSignal): Promise<Measures> {
+async function measure(recording: Recording, unspoken: ReadonlySet<number>, signal?: AbortSignal): Promise<Measures> {
   const samples = await recording.decoded;
   const { channels } = recording;
-  const found: Measures = { energies: new Array(channels).fill(0), products: new Float64Array(channels * channels), loudness: [] };
+  const found: Measures = {
+    unspoken,
+    energies: new Array(channels).fill(0),
+    products: new Float64Array(channels * channels),
+    loudness: [],
+  };
   const blocks = Math.ceil(samples / BLOCK_SAMPLES);
   const stride = Math.max(1, blocks / MAX_BLOCKS);
   const sampled = new Set<number>();
@@ -132,9 +140,11 @@ function product(a: Float32Array, b: Float32Array, at: number): number {
   return sum;
 }
 
-function isEmpty(channel: number, recording: Recording, { energies }: Measures): boolean {
-  const own = energies.filter((_, other) => trackOf(other, recording) === trackOf(channel, recording));
-  return energies[channel]! <= Math.max(EMPTY_CHANNEL_ENERGY * Math.max(...own), EMPTY_TRACK_ENERGY * Math.max(...energies));
+function isEmpty(channel: number, recording: Recording, { energies, unspoken }: Measures): boolean {
+  if (unspoken.has(channel)) return true;
+  const all = energies.filter((_, other) => !unspoken.has(other));
+  const own = energies.filter((_, other) => !unspoken.has(other) && trackOf(other, recording) === trackOf(channel, recording));
+  return energies[channel]! <= Math.max(EMPTY_CHANNEL_ENERGY * Math.max(...own), EMPTY_TRACK_ENERGY * Math.max(...all));
 }
 
 function isTogether(a: number, b: number, recording: Recording, programmes: readonly (readonly number[])[], measures: Measures): boolean {

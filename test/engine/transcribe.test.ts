@@ -133,6 +133,16 @@ t.test('transcribe()', async (t) => {
     t.match(words(transcript), /fellow americans.* what your country can do for you/);
   });
 
+  t.test('transcribe() hears a voice 45 dB below a time code on the other channel', async (t) => {
+    const file = join(t.testdir(), 'faint.wav');
+    const code = ['-f', 'lavfi', '-i', "aevalsrc='0.7*sgn(sin(2*PI*1200*t+3*sin(2*PI*200*t)))':s=16000:d=11"];
+    await ffmpeg(...code, '-i', recording('en_jfk.mp3'), '-filter_complex', '[1:a]volume=-30dB[voice];[voice][0:a]amerge', file);
+    for (const diarize of [true, false]) {
+      const transcript = await transcribe(file, { ...OPTIONS, diarize, language: 'en' }, quiet(), pool);
+      t.match(words(transcript), /fellow americans.* what your country can do for you/);
+    }
+  });
+
   t.test('transcribe() treats a microphone on the second track as a party, and masks the ringing before it', async (t) => {
     const file = join(t.testdir(), 'two.mov');
     const ring = ['-f', 'lavfi', '-i', "aevalsrc='0.2*sin(2*PI*425*t)*lt(mod(t,5),1):s=16000:d=11'"];

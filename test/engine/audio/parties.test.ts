@@ -128,6 +128,15 @@ t.test('partiesOf() ignores a channel 40 dB below the loudest of its track, and 
   t.strictSame(await tracks(0, loud, below(62)), [[0]]);
 });
 
+t.test('partiesOf() compares channels with the loudest one that may have speech', async (t) => {
+  const [code, loud, soft] = [noise(1, 0.5), noise(2, 0.05), noise(3, 0.003)];
+  const among = (...unspoken: number[]) => partiesOf(recordingOf(code, loud, soft), undefined, new Set(unspoken));
+  t.strictSame(await among(), { parties: [[0], [1]], silent: true });
+  t.strictSame(await among(0), { parties: [[1], [2]], silent: true });
+  t.strictSame(await among(0, 1), { parties: [[2]], silent: true });
+  t.strictSame(await among(0, 1, 2), { parties: [], silent: true });
+});
+
 t.test('partiesOf() ignores sound below -60 dBFS', async (t) => {
   const both = (decibels: number) => [noise(1, 10 ** (decibels / 20)), noise(2, 10 ** (decibels / 20))];
   t.strictSame(await parties(...both(-58)), [[0], [1]]);

@@ -148,6 +148,7 @@ function isEmpty(channel: number, recording: Recording, { energies, unspoken }: 
 }
 
 function isTogether(a: number, b: number, recording: Recording, programmes: readonly (readonly number[])[], measures: Measures): boolean {
+  if (isVersion(a, b, recording)) return false;
   const same = alike(a, b, measures);
   if (same >= SAME_AUDIO_CORRELATION || same <= OPPOSITE_PHASE_CORRELATION) return true;
   const [first, second] = [levelsOf([a], measures), levelsOf([b], measures)];
@@ -155,6 +156,12 @@ function isTogether(a: number, b: number, recording: Recording, programmes: read
   if (!programmes.some((channels) => channels.includes(a) || channels.includes(b))) return isCopy(first, second);
   const [whole, other] = [a, b].map((channel) => levelsOf(soundOf(trackOf(channel, recording), recording, programmes), measures));
   return isCopy(whole!, other!); // a film and its downmix
+}
+
+/** Whether two tracks are declared to be in different languages: with the same music and effects, a dubbed film is nearly as loud at all times. */
+function isVersion(a: number, b: number, recording: Recording): boolean {
+  const [one, other] = [a, b].map((channel) => originOf(channel, recording)?.language ?? null);
+  return trackOf(a, recording) !== trackOf(b, recording) && one !== null && other !== null && one !== other;
 }
 
 /** The channels of a track without that of low frequencies, which a downmix does not have. */

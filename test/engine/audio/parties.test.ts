@@ -128,6 +128,17 @@ t.test('partiesOf() ignores a channel 40 dB below the loudest of its track, and 
   t.strictSame(await tracks(0, loud, below(62)), [[0]]);
 });
 
+t.test('partiesOf() does not take a dubbed film for a copy, of which it would select the one with more', async (t) => {
+  const music = noise(1, (frame) => (frame % 7 < 3 ? 0.2 : 0.002));
+  const [original, dubbed] = [other, speech].map((voice) => sum(music, scaled(voice.slice(0, music.length), 0.03)));
+  const among = async (...languages: (string | null)[]) => {
+    const origins = languages.map((language, track) => ({ track, default: track === 0, language }));
+    return (await partiesOf({ ...recordingOf(original!, sum(dubbed!, noise(3, 1e-3))), origins })).parties;
+  };
+  t.equal((await among(null, 'de')).length, 1);
+  t.strictSame(await among('en', 'de'), [[0], [1]]);
+});
+
 t.test('partiesOf() compares channels with the loudest one that may have speech', async (t) => {
   const [code, loud, soft] = [noise(1, 0.5), noise(2, 0.05), noise(3, 0.003)];
   const among = (...unspoken: number[]) => partiesOf(recordingOf(code, loud, soft), undefined, new Set(unspoken));

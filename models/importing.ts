@@ -3,7 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { Variant } from './build/graph/graph.ts';
 import { build, buildProbe, checkpointSha256, type Probe } from './build/whisper/build.ts';
-import { isInt8 } from './build/whisper/config.ts';
+import { isInt8, readDoubtfulHeads } from './build/whisper/config.ts';
 import { variantForCpu } from './cpu.ts';
 import { DESCRIPTOR, type Recipe, readWhisper, writeDescriptor } from './descriptor.ts';
 import { inspect } from './inspect.ts';
@@ -96,6 +96,8 @@ interface Making {
   partial: string;
   options: ImportOptions;
   createdAt: string;
+  /** Instead of those of the checkpoint. */
+  alignmentHeads?: [number, number][];
 }
 
 /** Builds the model by a recipe, replacing an earlier build. */
@@ -106,11 +108,14 @@ async function make(making: Making, recipe: Recipe, folder = making.partial): Pr
   const converted = isInt8(variant) ? 'converted to 8 bits' : 'unchanged but for their precision';
   const attribution =
     weights?.model.attribution ?? (credit.attribution ? `${credit.attribution}; the weights are ${converted}` : undefined);
-  await build(checkpoint, folder, { weights, name, variant, recipe, licence, source, attribution, createdAt, signal, onProgress });
+  const alignmentHeads = making.alignmentHeads ?? weights?.model.dimensions.alignmentHeads;
+  const about = { name, licence, source, attribution, createdAt };
+  await build(checkpoint, folder, { ...about, weights, variant, recipe, alignmentHeads, signal, onProgress });
 }
 
 /** Builds by the recipe that measures best: first a safe one, then faster ones as long as accuracy holds. */
-async function makeMeasured(making: Making, measure: Measure): Promise<void> {
+async function makeMeasured(given: Making, measure: Measure): Promise<void> {
+  const making = await withHeads(given, measure);
   const { checkpoint, known, partial, options } = making;
   const built = async (recipe: Recipe, variant = making.variant): Promise<Built> => {
     options.onStage?.(`checking ${[variant, ...changesOf(recipe, known)].join(', ')}`);
@@ -143,6 +148,22 @@ async function makeMeasured(making: Making, measure: Measure): Promise<void> {
   const descriptor = readWhisper(partial);
   const thread = Math.max(descriptor.memory.thread, check.threadBytes);
   writeDescriptor(partial, { ...descriptor, memory: { ...descriptor.memory, thread }, check: { ...check, reference: reference?.rates } });
+}
+
+/**
+ * Where the checkpoint lists alignment heads that were published for another size: with these instead of those of its own size, if it then
+ * makes fewer errors. With wrong heads the engine misjudges which speech was heard.
+ */
+async function withHeads(making: Making, measure: Measure): Promise<Making> {
+  const { weights, known, partial, options } = making;
+  const alignmentHeads = weights ? null : readDoubtfulHeads(making.checkpoint);
+  if (!alignmentHeads) return making;
+  const listed = { ...making, alignmentHeads };
+  options.onStage?.('checking alignment heads');
+  await make(listed, known);
+  const found = await measure(partial);
+  await make(making, known);
+  return increase(found, await measure(partial)) < 0 ? listed : making;
 }
 
 /** In words, how a recipe differs from that of the first build. */

@@ -30,7 +30,7 @@ export function restore(folder: string): Restored {
   if (!isInt8(variant))
     throw new Error(`Cannot convert ${name}: it is ${variant}, wanted an int8 model; import its checkpoint with --variant instead`);
   const config = readConfig(folder);
-  const dimensions = dimensionsOf(config, readGeneration(folder, config).generation);
+  const dimensions = dimensionsOf(config, readGeneration(folder, config, model.dimensions.alignmentHeads).generation);
   const shapes = shapesOf(config); // the files have the weights in other layouts
   const shape = (weight: string) => [...shapes.get(weight)!];
   const unread = { shape, float32: () => new Float32Array() };

@@ -26,6 +26,8 @@ export interface BuildOptions {
   name?: string;
   /** Used instead of those in `from`; with facts about the checkpoint that they come from. */
   weights?: Weights & WhisperDescriptor['checkpoint'];
+  /** Used instead of those that the checkpoint lists or that its size has: [layer, head]. */
+  alignmentHeads?: [number, number][];
   /** SPDX expression, and the origin of the checkpoint. */
   licence?: string;
   source?: string;
@@ -51,7 +53,7 @@ const COPIED = ['config.json', 'generation_config.json', 'tokenizer.json', 'toke
 export async function build(from: string, to: string, options: BuildOptions): Promise<WrittenFile[]> {
   const { variant, signal } = options;
   const config = readConfig(from);
-  const { generation, complete } = readGeneration(from, config);
+  const { generation, complete } = readGeneration(from, config, options.alignmentHeads);
   const dimensions = dimensionsOf(config, generation);
   const opened = options.weights ? null : new Checkpoint(from);
   const checkpoint = options.weights ?? opened!;

@@ -1,7 +1,7 @@
 import type { Recipe } from '../../descriptor.ts';
 import type { Variant, Weights } from '../graph/graph.ts';
 import { type Config, readConfigFile, readGenerationFile } from './files.ts';
-import { completeGeneration, type Generation } from './generation.ts';
+import { completeGeneration, doubtfulHeads, type Generation } from './generation.ts';
 import { shapesOf } from './shapes.ts';
 import { readTokens } from './tokenizer.ts';
 
@@ -38,11 +38,24 @@ export function readConfig(folder: string): Config {
   return config;
 }
 
-/** Reads `generation_config.json` and fills in what is missing; `complete`: the file can be used unchanged. */
-export function readGeneration(folder: string, config: Config): { generation: Generation; complete: boolean } {
+/**
+ * Reads `generation_config.json` and fills in what is missing; `complete`: the file can be used unchanged.
+ * @param alignmentHeads instead of those of the file
+ */
+export function readGeneration(
+  folder: string,
+  config: Config,
+  alignmentHeads?: [number, number][],
+): { generation: Generation; complete: boolean } {
   const given = readGenerationFile(folder) as Partial<Generation>;
-  const generation = completeGeneration(given, config, readTokens(folder));
+  const completed = completeGeneration(given, config, readTokens(folder));
+  const generation = alignmentHeads ? { ...completed, alignment_heads: alignmentHeads } : completed;
   return { generation, complete: generation === given };
+}
+
+/** The checkpoint's alignment heads, if its size speaks against them: see `doubtfulHeads`. */
+export function readDoubtfulHeads(folder: string): [number, number][] | null {
+  return doubtfulHeads(readGenerationFile(folder), readConfig(folder));
 }
 
 export function dimensionsOf(config: Config, generation: Generation): ModelDimensions {

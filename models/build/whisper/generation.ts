@@ -100,10 +100,22 @@ function upperHalf(layers: number, heads: number): [number, number][] {
   return Array.from({ length: (layers - first) * heads }, (_, i) => [first + Math.floor(i / heads), i % heads]);
 }
 
-function areHeads(value: unknown, { decoder_layers: layers, decoder_attention_heads: heads, vocab_size: vocabulary }: Sizes): boolean {
+function areHeads(value: unknown, sizes: Sizes): boolean {
+  return areIndices(value, sizes) && !isForOtherSize(value, sizes.decoder_layers, sizes.decoder_attention_heads, sizes.vocab_size);
+}
+
+function areIndices(value: unknown, { decoder_layers: layers, decoder_attention_heads: heads }: Sizes): value is [number, number][] {
   const below = (number: unknown, end: number) => Number.isInteger(number) && Number(number) >= 0 && Number(number) < end;
-  if (!Array.isArray(value) || !value.every((pair) => below(pair?.[0], layers) && below(pair?.[1], heads))) return false;
-  return !isForOtherSize(value, layers, heads, vocabulary);
+  return Array.isArray(value) && value.every((pair) => below(pair?.[0], layers) && below(pair?.[1], heads));
+}
+
+/**
+ * The heads that a file lists although they were published for another size, if this decoder has heads of these numbers, else null: those of
+ * a file copied from another checkpoint, or right because the decoder was made by deepening the one that they are for. Only measuring tells.
+ */
+export function doubtfulHeads(given: Partial<Generation>, sizes: Sizes): [number, number][] | null {
+  const heads: unknown = given.alignment_heads;
+  return !isEmpty(heads) && areIndices(heads, sizes) && !areHeads(heads, sizes) ? heads : null;
 }
 
 /** The language tokens are those between <|startoftranscript|> and <|translate|>. */

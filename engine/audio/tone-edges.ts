@@ -5,6 +5,8 @@ const STEPS_PER_SECOND = SAMPLE_RATE / STEP_SAMPLES;
 const CONTEXT_SECONDS = 3; // on either side of a tone, for estimating how quiet the line is
 const QUIET_SHARE = 0.1; // of these steps are as quiet as the line
 const MIN_ABOVE_QUIET = 8; // dB above it is sound
+const MIN_BELOW_TONE = 6; // dB below it is silence: where a tone goes on under a voice, nothing is
+const TONE_SECONDS = 0.5; // of a tone, at either end, that show how loud it is
 const MIN_SOUND_STEPS = 3; // shorter sounds are clicks
 const MAX_DECAY_STEPS = 8; // in which codecs let a tone rise and decay
 const MAX_EDGE_STEPS = 60; // extended at most: by so much VAD starts early and ends late
@@ -31,9 +33,12 @@ export async function withEdges(
     ].sort((a, b) => a - b);
     const sound =
       line.length < MIN_CONTEXT_STEPS ? Number.NEGATIVE_INFINITY : line[Math.floor(QUIET_SHARE * line.length)]! + MIN_ABOVE_QUIET;
-    const edges = { start: start - silence(before.reverse(), sound), end: end + silence(after, sound) };
-    const last = wide.at(-1);
-    if (last && edges.start <= last.end) last.end = Math.max(last.end, edges.end);
+    const loudest = async (from: number, to: number) => Math.max(...(await levelsWithin(recording, channel, from, to))) - MIN_BELOW_TONE;
+    const first = Math.min(sound, await loudest(start, Math.min(end, start + TONE_SECONDS)));
+    const last = Math.min(sound, await loudest(Math.max(start, end - TONE_SECONDS), end));
+    const edges = { start: start - silence(before.reverse(), first), end: end + silence(after, last) };
+    const earlier = wide.at(-1);
+    if (earlier && edges.start <= earlier.end) earlier.end = Math.max(earlier.end, edges.end);
     else wide.push(edges);
   }
   return wide;

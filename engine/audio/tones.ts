@@ -24,12 +24,13 @@ const MAX_SKIRT_SHARE = 0.007; // share of the power allowed there
 const COARSE_ERROR_HERTZ = 40; // a coarse window may place the strongest tone too low by this much
 const SUSPECT_PEAK_SHARE = 0.9; // share of the power in the peaks of a coarse window that warrants a closer look
 const TONE_PEAK_SHARE = 0.95; // the same of a fine window that makes it a tone: a voice 13 dB below it is inaudible
-const SAME_TONE_SHARE = 0.8; // share of the power at a tone's frequencies from which on it continues
+const SAME_TONE_SHARE = 0.88; // share of the power at a tone's frequencies from which on it continues: a voice 9 dB below it ends it
 const FREQUENCY_TOLERANCE_HERTZ = 1; // from one fine window to the next
 const POWER_TOLERANCE = 0.3; // relative, between them
 const MAX_HALF_RATIO = 3; // energy of the halves of a fine window, which spares most of speech the transform: of ringing at most 1.7, of beats of 10 Hz 2.4
 const MAX_CLICK_SAMPLES = 4 * HOP_SAMPLES; // longest interruption of a tone, for example a phase jump
-const MAX_PAUSE_SECONDS = 0.3; // whatever lies between two tones this close is part of the signal too
+const MAX_PAUSE_SECONDS = 0.3; // whatever lies between two tones this close is part of the signal too, unless it is louder than they are
+const MAX_PAUSE_POWER = 1.12; // relative to the louder one: a voice over a tone that goes on, 9 dB below it
 const SILENCE_RMS = 1e-5; // RMS of silence (-100 dBFS)
 const MIN_TONE_SECONDS = 0.1;
 const SILENT_POWER = 1e-3; // power relative to the tone that counts as silence after it (-30 dB)
@@ -50,12 +51,25 @@ export async function findTones(recording: Recording, channel: number | 'mix', s
     for (const { first, end } of tonesIn(samples)) {
       const tone = { start: (from + first) / SAMPLE_RATE, end: (from + end) / SAMPLE_RATE };
       const before = tones.at(-1);
-      if (before && tone.start <= before.end + MAX_PAUSE_SECONDS) before.end = Math.max(before.end, tone.end);
+      if (
+        before &&
+        tone.start <= before.end + MAX_PAUSE_SECONDS &&
+        !isLouder(samples, Math.round(before.end * SAMPLE_RATE) - from, { first, end })
+      )
+        before.end = Math.max(before.end, tone.end);
       else tones.push(tone);
     }
   }
   const long = tones.filter(({ start, end }) => end - start >= MIN_TONE_SECONDS);
   return merged([...long, ...(await findPulses(recording, channel, signal))]);
+}
+
+/** Whether what precedes a tone, from `since` on, is louder than the tones on either side of it. */
+function isLouder(samples: Float32Array, since: number, { first, end }: Range): boolean {
+  const pause = Math.max(0, since);
+  const powerOf = (from: number, to: number) => energy(samples, from, to - from) / Math.max(1, to - from);
+  const tones = Math.max(powerOf(Math.max(0, since - COARSE_SAMPLES), pause), powerOf(first, end));
+  return pause < first && powerOf(pause, first) > MAX_PAUSE_POWER * tones;
 }
 
 /** Spans in order, overlapping ones as one. */

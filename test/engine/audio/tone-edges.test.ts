@@ -33,3 +33,8 @@ t.test('withEdges() ends where a voice begins, and leaves a tone beside it as it
     t.ok(end < voiceAt + 0.05 && end > voiceAt - 0.1, `a voice at ${voiceAt} s: ${end}`);
   }
 });
+
+t.test('withEdges() takes nothing for silence that is as loud as the tone, which may go on under a voice', async (t) => {
+  const [found] = await withEdges([{ start: 1.5, end: 2.5 }], recorded([{ start: 0, end: 5 }], 2.6), 'mix');
+  t.ok(found!.start > 1.49 && found!.end < 2.51, JSON.stringify(found));
+});

@@ -135,6 +135,20 @@ t.test('findTones() keeps a voice over a tone, and one between two tones', async
   t.ok(spans[1]!.start > 3.1 && spans[1]!.start < 3.45 && spans[1]!.end > 4.3, `${spans[1]!.start}-${spans[1]!.end}`);
 });
 
+t.test('findTones() keeps a voice over a tone that is as loud', async (t) => {
+  const level = (samples: Float32Array) => Math.sqrt(samples.reduce((sum, x) => sum + x * x, 0) / samples.length);
+  for (const decibels of [0, 6]) {
+    const loud = level(other) * 10 ** (decibels / 20);
+    const spans = await found(other.map((x, i) => x + Math.SQRT2 * loud * Math.sin((2 * Math.PI * 1000 * i) / RATE)));
+    const spoken = Array.from({ length: other.length / 800 }, (_, i) => i / 20).filter(
+      (second) => level(other.subarray(second * RATE, (second + 0.05) * RATE)) > loud / 2,
+    );
+    const lost = spoken.filter((second) => spans.some(({ start, end }) => second + 0.025 >= start && second + 0.025 < end));
+    t.ok(lost.length < 0.2 * spoken.length, `${decibels} dB: ${lost.length} of ${spoken.length}`);
+    t.ok(spans.length > 3, 'the tone is found where nobody speaks');
+  }
+});
+
 t.test('findTones() joins two tones with 0.3 s between them, apart from the silence that belongs to them', async (t) => {
   const beeps = (pause: number) => found(samplesOf(burst(sine(1000), SECONDS, [1, 1.5], [1.5 + pause, 2 + pause])));
   t.equal((await beeps(0.28)).length, 1);
@@ -194,14 +208,14 @@ t.test('findTones() finds a tone whose power changes by less than 30 % from one 
   t.notOk(await wavering(0.4));
 });
 
-t.test('findTones() ends a tone where less than 80 % of the power is its own', async (t) => {
+t.test('findTones() ends a tone where less than 88 % of the power is its own', async (t) => {
   const { between } = seeded(2);
   const end = async (noise: number) => {
     const samples = short((t) => Math.SQRT2 * sine(1000)(t) + (t < 1 ? 0 : between(-1, 1) * Math.sqrt(3 * noise)));
     return (await found(samples)).at(-1)!.end;
   };
-  t.ok((await end(0.12)) > 2, 'continues at 89 %');
-  t.ok(Math.abs((await end(0.6)) - 1) < 0.05, 'ends at 63 %');
+  t.ok((await end(0.1)) > 2, 'continues at 91 %');
+  t.ok(Math.abs((await end(0.25)) - 1) < 0.05, 'ends at 80 %');
 });
 
 t.test('findTones() counts up to 0.15 s of noise 30 dB below a tone as its end', async (t) => {

@@ -34,7 +34,7 @@ export const AUDIO: Change[] = [
   ['engine/audio/peaks.ts', 'const MIN_HERTZ = 80;', 'const MIN_HERTZ = 320;', TONES],
   ['engine/audio/peaks.ts', 'const MAX_PEAKS = 3;', 'const MAX_PEAKS = 12;', TONES],
   ['engine/audio/tones.ts', 'const TONE_PEAK_SHARE = 0.95;', 'const TONE_PEAK_SHARE = 0.285;'],
-  ['engine/audio/tones.ts', 'const SAME_TONE_SHARE = 0.8;', 'const SAME_TONE_SHARE = 0.24;'],
+  ['engine/audio/tones.ts', 'const SAME_TONE_SHARE = 0.88;', 'const SAME_TONE_SHARE = 0.24;'],
   ['engine/audio/tones.ts', 'const MIN_TONE_SECONDS = 0.1;', 'const MIN_TONE_SECONDS = 0.4;'],
   ['engine/audio/tones.ts', 'const SILENT_POWER = 1e-3;', 'const SILENT_POWER = 0.004;'],
   ['engine/audio/peaks.ts', 'const SKIRT_BINS = 8;', 'const SKIRT_BINS = 32;', TONES],

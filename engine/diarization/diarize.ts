@@ -14,6 +14,7 @@ import { snapToSound } from './snap-turns.ts';
 import { similarityThreshold } from './threshold.ts';
 import { joinTracks } from './tracks.ts';
 import { renumbered, toTurns } from './turns.ts';
+import { cutAgain, separateUndecided } from './undecided.ts';
 
 /** Computes speaker embeddings of excerpts of equal length on some thread. */
 export type Embedder = (excerpts: Float32Array[]) => Promise<Float32Array[]>;
@@ -31,8 +32,8 @@ export interface DiarizeOptions {
 }
 
 /**
- * Speaker turns: each span of one speaker is embedded once, the embeddings are clustered, doubtful spans divided, interjections cut off, and
- * each span assigned to the nearest speaker.
+ * Speaker turns: each span of one speaker is embedded once, the embeddings are clustered, undecided spans separated, doubtful ones divided,
+ * interjections cut off, and each span assigned to the nearest speaker.
  */
 export async function diarize(
   activity: Activity,
@@ -41,19 +42,21 @@ export async function diarize(
   embedder: Embedder,
   options: DiarizeOptions,
 ): Promise<Turn[]> {
-  const tracks = joinTracks(activity);
-  const excerpts = cutExcerpts(tracks);
+  const joined = joinTracks(activity);
+  const excerpts = cutExcerpts(joined);
   if (!excerpts.length) return [];
   const embeddings = await embedAll(excerpts, recording, channel, embedder, options);
   const { speakers, signal, linker } = options;
   const chosen = reliable(excerpts, speakers);
   const [own, vectors] = [chosen.map((i) => excerpts[i]!), chosen.map((i) => embeddings[i]!)];
-  const pairs = pairsInWindows(own, tracks.tracks);
+  const pairs = pairsInWindows(own, joined.tracks);
   const threshold = similarityThreshold(vectors, pairs);
   const centroids = await clusterSpeakers(vectors, own.map(secondsOf), { threshold, speakers, pairs, signal, linker });
   const embed = (subwindows: Excerpt[]) => embedAll(subwindows, recording, channel, embedder, { ...options, onProgress: undefined });
   const levels = await levelsOf(recording, channel, signal);
-  const split = await splitAtChanges(excerpts, embeddings, centroids, embed);
+  const tracks = separateUndecided(joined);
+  const again = await cutAgain(tracks, excerpts, embeddings, embed);
+  const split = await splitAtChanges(...again, centroids, embed);
   const [parts, embeddingsOfParts] = await cutOffInterjections(...split, centroids, { threshold, tracks: tracks.tracks, levels, embed });
   const turns = toTurns(tracks, parts, assignSpeakers(parts, tracks.tracks, embeddingsOfParts, centroids), centroids.length);
   return renumbered(snapToSound(turns, levels, tracks.speakerCounts));

@@ -42,4 +42,7 @@ export const DIARIZATION: Change[] = [
   ['engine/diarization/snap-turns.ts', 'const MAX_PAUSE_STEPS = 33;', 'const MAX_PAUSE_STEPS = 132;'],
   ['engine/diarization/snap-turns.ts', 'const MIN_SOUND_STEPS = 3;', 'const MIN_SOUND_STEPS = 12;'],
   ['engine/diarization/snap-turns.ts', 'const MIN_TURN_STEPS = 10;', 'const MIN_TURN_STEPS = 40;'],
+  ['engine/diarization/undecided.ts', 'const MAX_SHARE = 0.6;', 'const MAX_SHARE = 0.5;'],
+  ['engine/diarization/undecided.ts', 'const MIN_RUN_FRAMES = 18;', 'const MIN_RUN_FRAMES = 9;'],
+  ['engine/diarization/undecided.ts', 'const MIN_UNASSIGNED = 0.5;', 'const MIN_UNASSIGNED = 0;'],
 ];

@@ -26,13 +26,10 @@ export async function partsOf(path: string, signal?: AbortSignal): Promise<Part[
     const form = FORMS.find(({ magic, kinds }) => head.startsWith(magic) && kinds.includes(head.slice(8)));
     const isMovie = head.slice(4, 8) === 'ftyp';
     const starts = form ? await chunksOf(file, size, form) : isMovie ? await moviesOf(file, size) : [0];
-    const parts = head.startsWith('OggS') ? await oggParts(path, signal) : [];
+    const parts = head.startsWith('OggS') ? await oggParts(path, MAX_PARTS, signal) : [];
     if (!parts.length) parts.push(...starts.map((start, i) => ({ start, end: starts[i + 1] ?? size, chained: false })));
     if (parts.length <= MAX_PARTS) return parts;
-    throw new MediaError(
-      'FILE_CORRUPTED',
-      `Cannot read the file: it consists of ${parts.length} files, the maximum is ${MAX_PARTS}. Join them`,
-    );
+    throw new MediaError('FILE_CORRUPTED', `Cannot read the file: it consists of more than ${MAX_PARTS} files. Join them`);
   } finally {
     await file.close();
   }

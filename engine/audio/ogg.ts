@@ -14,13 +14,14 @@ const SEGMENTS_AT = 26; // number of segments, then their lengths, then the pack
 const BEGINNING = 2; // flag of the first page of a stream
 const KIND_BYTES = 16; // of the first packet: with Vorbis and Opus the codec, the channels and the sample rate
 const FLAC = { magic: '\x7fFLAC', rate: 27, end: 30 }; // bytes of the sample rate and of most of the channels; those before differ from file to file
+const MAX_KINDS_CHARACTERS = 10_000; // of the streams that begin together, of which ffmpeg takes 256: hostile files have millions
 const HEAD_BYTES = SEGMENTS_AT + 1 + 255 + FLAC.end; // of a page, up to what is needed of its first packet
 
 /**
  * Parts of an Ogg file. Streams that begin after others have are a new part if they are of another kind, which ffmpeg does not decode after
- * the first. Reads the whole file as bytes.
+ * the first. Reads the whole file as bytes, or until there are more than `most` parts.
  */
-export async function oggParts(path: string, signal?: AbortSignal): Promise<Part[]> {
+export async function oggParts(path: string, most: number, signal?: AbortSignal): Promise<Part[]> {
   const parts: Part[] = [];
   let kinds = ''; // of the streams of the part
   let link = { start: 0, kinds: '' }; // streams that began together
@@ -36,20 +37,21 @@ export async function oggParts(path: string, signal?: AbortSignal): Promise<Part
   let [offset, rest] = [0, Buffer.alloc(0)];
   const take = (bytes: Buffer, last: boolean) => {
     const until = last ? bytes.length : bytes.length - HEAD_BYTES;
-    for (let at = bytes.indexOf(PAGE); at >= 0 && at < until; at = bytes.indexOf(PAGE, at + 1)) {
+    for (let at = bytes.indexOf(PAGE); at >= 0 && at < until && parts.length <= most; at = bytes.indexOf(PAGE, at + 1)) {
       if (bytes[at + FLAGS_AT] !== BEGINNING) {
         if (!begun) join();
         begun = true;
       } else {
         if (begun) link = { start: offset + at, kinds: '' };
         begun = false;
-        link.kinds += `${kindOf(bytes.subarray(at))} `;
+        if (link.kinds.length < MAX_KINDS_CHARACTERS) link.kinds += `${kindOf(bytes.subarray(at))} `;
       }
     }
   };
   for await (const chunk of createReadStream(path, { signal, highWaterMark: 2 ** 20 })) {
     const bytes = Buffer.concat([rest, chunk as Buffer]);
     take(bytes, false);
+    if (parts.length > most) break;
     rest = bytes.subarray(Math.max(0, bytes.length - HEAD_BYTES));
     offset += bytes.length - rest.length;
   }

@@ -108,5 +108,17 @@ t.test('partsOf() takes a file for one part if its header repeats, or its size i
     t.equal((await partsOf(at('odds.wav')))[1]?.start, end, 'with and without the byte of padding');
   }
   writeFileSync(at('many.wav'), Buffer.concat(new Array(201).fill(odd)));
-  await t.rejects(probe(at('many.wav')), { code: 'FILE_CORRUPTED', message: /201 files/ });
+  await t.rejects(probe(at('many.wav')), { code: 'FILE_CORRUPTED', message: /more than 200 files/ });
+});
+
+t.test('partsOf() keeps little of an Ogg file that consists of beginnings of streams', async (t) => {
+  const [begin, next] = ['OggS\0\x02', 'OggS\0\0'].map((page) => Buffer.from(page, 'latin1'));
+  writeFileSync(at('begins.ogg'), Buffer.alloc(6 * 2 ** 20, begin));
+  const before = process.memoryUsage.rss();
+  t.equal((await partsOf(at('begins.ogg'))).length, 1);
+  const links = Buffer.concat([begin!, Buffer.from('first'), next!, begin!, next!]);
+  writeFileSync(at('links.ogg'), Buffer.alloc(6 * 2 ** 20, links));
+  await t.rejects(partsOf(at('links.ogg')), { code: 'FILE_CORRUPTED', message: /more than 200 files/ });
+  const more = (process.memoryUsage.rss() - before) / 2 ** 20;
+  t.ok(more < 60, `${Math.round(more)} MB more`);
 });

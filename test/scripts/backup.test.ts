@@ -1,7 +1,18 @@
 /* Follows docs/backup.md, word for word, on real servers and state folders. */
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -135,21 +146,37 @@ t.test('backup: settings that are not set have their defaults, and a spool or a 
   for (const missing of ['BACKUP', 'SAFE']) await t.rejects(follow('save-database', { ...paths, [missing]: '' }), `without ${missing}`);
 });
 
+/** Settings for the step save-database that dump nothing, with a key in the state folder. */
+function withoutDatabase(at: string, home: string): Record<string, string> {
+  const bin = join(at, 'bin');
+  for (const name of [home, bin]) mkdirSync(name);
+  writeFileSync(join(home, 'master.key'), 'key');
+  writeFileSync(join(bin, 'pg_dump'), '#!/bin/sh\n', { mode: 0o755 });
+  const paths = { BACKUP: join(at, 'backup'), SAFE: join(at, 'safe'), LONGHAND_HOME: home };
+  return { ...paths, ADMIN_URL: '', PATH: `${bin}:${process.env.PATH}` };
+}
+
+t.test('backup: the spool may be a link to a folder on another disk, and its copy is closed to other accounts', async (t) => {
+  const at = folder(t);
+  const [home, disk, copy] = [join(at, 'home'), join(at, 'disk'), join(at, 'backup/spool')];
+  const env = withoutDatabase(at, home);
+  mkdirSync(disk);
+  writeFileSync(join(disk, 'waits'), 'sealed');
+  symlinkSync(disk, join(home, 'spool'));
+  await follow('save-database', env);
+  t.strictSame(readdirSync(copy), ['waits']);
+  t.equal(statSync(copy).mode & 0o777, 0o700);
+  rmSync(disk, { recursive: true });
+  await t.rejects(follow('save-database', env), /save-database ended with 1/, 'the disk is not mounted');
+});
+
 t.test(
   'backup: recordings that are removed while the spool is copied do not fail the backup, and one that cannot be copied does',
   async (t) => {
     const at = folder(t);
-    const [home, bin, copy] = [join(at, 'home'), join(at, 'bin'), join(at, 'backup/spool')];
-    for (const name of [join(home, 'spool'), bin]) mkdirSync(name, { recursive: true });
-    writeFileSync(join(home, 'master.key'), 'key');
-    writeFileSync(join(bin, 'pg_dump'), '#!/bin/sh\n', { mode: 0o755 });
-    const env = {
-      BACKUP: join(at, 'backup'),
-      SAFE: join(at, 'safe'),
-      LONGHAND_HOME: home,
-      ADMIN_URL: '',
-      PATH: `${bin}:${process.env.PATH}`,
-    };
+    const [home, copy] = [join(at, 'home'), join(at, 'backup/spool')];
+    const env = withoutDatabase(at, home);
+    mkdirSync(join(home, 'spool'));
     const removed = Array.from({ length: 1000 }, (_, k) => join(home, 'spool', `removed ${k}`));
     for (const file of removed) writeFileSync(file, 'sealed'.repeat(10_000));
     writeFileSync(join(home, 'spool/stays'), 'sealed');

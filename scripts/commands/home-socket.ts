@@ -20,8 +20,8 @@ const ANSWER_MS = 2000;
  */
 export async function listenIn(folder: string): Promise<{ contact: Contact; close(): void } | null> {
   const contact = { name: `running.${randomUUID().slice(0, 8)}.sock`, within: placeOf(folder) };
-  const address = path.join(folder, contact.name);
-  if (!contact.within || Buffer.byteLength(address) > LONGEST_PATH) return null;
+  const address = addressOf(folder, contact);
+  if (!contact.within || !address) return null;
   const server = createServer((connection) => connection.destroy()).unref();
   const listening = await new Promise<boolean>((resolve) => {
     server.once('error', () => resolve(false));
@@ -31,10 +31,12 @@ export async function listenIn(folder: string): Promise<{ contact: Contact; clos
 }
 
 /** Whether somebody listens there. Null: that cannot be told from here. */
-export function isListening(folder: string, { name, within }: Contact): Promise<boolean | null> {
-  if (!within || within !== placeOf(folder)) return Promise.resolve(null);
+export function isListening(folder: string, contact: Contact): Promise<boolean | null> {
+  const { within } = contact;
+  const address = addressOf(folder, contact);
+  if (!address || !within || within !== placeOf(folder)) return Promise.resolve(null);
   return new Promise((resolve) => {
-    const connection = connect(path.join(folder, path.basename(name)));
+    const connection = connect(address);
     const end = (answer: boolean | null) => {
       connection.destroy();
       resolve(answer);
@@ -48,6 +50,12 @@ export function isListening(folder: string, { name, within }: Contact): Promise<
 /** Removes what a process that was killed has left. */
 export function removeContact(folder: string, { name }: Contact): void {
   rmSync(path.join(folder, path.basename(name)), { force: true });
+}
+
+/** Null: too long. A path that is cut off may name something else, which refuses connections. */
+function addressOf(folder: string, { name }: Contact): string | null {
+  const address = path.join(folder, path.basename(name));
+  return Buffer.byteLength(address) > LONGEST_PATH ? null : address;
 }
 
 /** Empty: unknown. The device number distinguishes two mounts of one network share, which do not see each other's sockets. */

@@ -9,6 +9,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -123,6 +124,13 @@ t.test(
     holder.kill('SIGSTOP');
     await t.rejects(claimHome(folder, 100), { message: /of another container or machine/ });
     t.equal(readFileSync(file, 'utf8'), text);
+
+    const long = join(folder, 'x'.repeat(106 - folder.length)); // the socket's address, cut off, is that of this link
+    symlinkSync(folder, long);
+    const alive = setInterval(() => utimesSync(file, new Date(), new Date()), 300);
+    await t.rejects(claimHome(long, 5000), { message: /of another container or machine/ }, 'by a path too long for a socket, too');
+    clearInterval(alive);
+    rmSync(long);
 
     holder.kill('SIGKILL');
     await once(holder, 'exit');

@@ -18,6 +18,7 @@ export const REST: Change[] = [
   ['scripts/commands/home.ts', '(contact && (await isListening(folder, contact))) ?? ', '', ['test/scripts/home.test.ts']],
   ['scripts/commands/home-socket.ts', " === 'ECONNREFUSED' ? false : null", ' ? false : null', ['test/scripts/home.test.ts']],
   ['scripts/commands/home-socket.ts', '!within || within !== placeOf(folder)', '!within', ['test/scripts/home.test.ts']],
+  ['scripts/commands/home-socket.ts', 'const LONGEST_PATH = 100;', 'const LONGEST_PATH = 400;', ['test/scripts/home.test.ts']],
   [
     'scripts/commands/recordings.ts',
     'if (!(await reserve(target))) continue;',

@@ -42,7 +42,7 @@ export async function lookUp(hub: Hub, name: string, revision = 'main'): Promise
     found.revision = headers.get('x-repo-commit') ?? found.revision;
     found.checksum ||= hash(headers.get('x-linked-etag')) || (status < 300 ? hash(headers.get('etag')) : '');
     if (headers.has('x-linked-size')) found.bytes = Number(headers.get('x-linked-size'));
-    else if (status < 300) found.bytes = lengthOf(response);
+    else if (status < 300 && Number.isNaN(found.bytes)) found.bytes = lengthOf(response);
     const location = headers.get('location');
     const enough = found.checksum !== '' && !Number.isNaN(found.bytes);
     if (status < 300 || !location || enough) break;
@@ -140,15 +140,24 @@ async function request(hub: Hub, url: URL, init: RequestInit, stall?: AbortSigna
   }
 }
 
-const UNTRUSTED = /CERT|SIGNATURE/; // codes of certificates that this machine does not trust, as of a company's own hub or proxy
+/** Remedies by the codes of TLS; the first that matches counts. */
+const REMEDIES: readonly [RegExp, string][] = [
+  [/EXPIRED|NOT_YET_VALID/, 'its certificate is not valid at this time; check the clock of this machine'],
+  [/ALTNAME/, 'its certificate is for another host; check HF_ENDPOINT, and the proxy if there is one'],
+  [
+    /CERT|SIGNATURE/, // not trusted by this machine, as of a company's own hub or proxy
+    'its certificate is not trusted here; set NODE_EXTRA_CA_CERTS in the environment to a file with the certificate of its authority',
+  ],
+];
 
 /** The error for a hub, or where it redirects, that gives no answer. */
 function unreachable({ origin }: URL, cause: Error): Error {
-  const { code, message } = (cause.cause ?? cause) as NodeJS.ErrnoException;
-  const found = `Cannot reach ${origin} (${code ?? message})`;
-  const remedy = UNTRUSTED.test(code ?? '')
-    ? 'its certificate is not trusted here; set NODE_EXTRA_CA_CERTS in the environment to a file with the certificate of its authority'
-    : 'is this machine online? If not, copy a checkpoint folder to it and use "longhand models import"';
+  const { code, message } = (cause.cause ?? cause) as Error & { code?: unknown };
+  const reason = typeof code === 'string' ? code : message; // that of a timeout is a number
+  const found = `Cannot reach ${origin} (${reason})`;
+  const remedy =
+    REMEDIES.find(([codes]) => codes.test(reason))?.[1] ??
+    'is this machine online? If not, copy a checkpoint folder to it and use "longhand models import"';
   return new Error(`${found}: ${remedy}`, { cause });
 }
 

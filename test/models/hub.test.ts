@@ -146,6 +146,12 @@ t.test('lookUp() does not take the length of a compressed answer for that of the
   t.match(await lookUp(compressed, 'config.json'), { bytes: Number.NaN });
 });
 
+t.test('lookUp() keeps the length that the hub reports, if where it redirects reports none', async (t) => {
+  const { base } = await hubWith(t, 200, {});
+  const hub = await hubWith(t, 302, { location: `${base}/weights`, 'x-linked-size': 1000 });
+  t.match(await lookUp(hub, 'weights'), { bytes: 1000 });
+});
+
 t.test('lookUp() says what helps against a refusal, with and without a token', async (t) => {
   for (const [status, token, remedy] of [
     [401, undefined, /it answered 401; check the name; if the repository is private or gated, set HF_TOKEN$/],
@@ -166,4 +172,7 @@ t.test('lookUp() says why it cannot reach a hub, and what to do about a certific
   await t.rejects(fails({ code: 'ENOTFOUND' }), /\(ENOTFOUND\): is this machine online/);
   for (const code of ['SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'])
     await t.rejects(fails({ code }), new RegExp(`\\(${code}\\): its certificate is not trusted here; set NODE_EXTRA_CA_CERTS`));
+  await t.rejects(fails({ code: 'CERT_HAS_EXPIRED' }), /\(CERT_HAS_EXPIRED\): .* check the clock/);
+  await t.rejects(fails({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' }), /is for another host; check HF_ENDPOINT/);
+  await t.rejects(fails(new DOMException('it took too long', 'TimeoutError')), /\(it took too long\): is this machine online/);
 });

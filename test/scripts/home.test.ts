@@ -135,9 +135,14 @@ t.test(
     holder.kill('SIGKILL');
     await once(holder, 'exit');
     const { contact, ...rest } = JSON.parse(text);
-    writeFileSync(file, JSON.stringify({ ...rest, contact: { ...contact, within: 'another machine' } }));
     const beating = setInterval(() => utimesSync(file, new Date(), new Date()), 300);
-    await t.rejects(claimHome(folder, 5000), { message: /of another container or machine/ }, 'where its socket is silent');
+    for (const [other, why] of [
+      [{ within: 'another machine' }, 'where its socket is silent'],
+      [{ name: 'running.gone.sock' }, 'whose socket somebody has removed'],
+    ] as const) {
+      writeFileSync(file, JSON.stringify({ ...rest, contact: { ...contact, ...other } }));
+      await t.rejects(claimHome(folder, 5000), { message: /of another container or machine/ }, why);
+    }
     clearInterval(beating);
     writeFileSync(file, text);
     const before = performance.now();

@@ -3,8 +3,11 @@ import { join } from 'node:path';
 import { FRAME_SAMPLES, foldedFrames, MARGIN_SAMPLES } from '../../engine/asr/whisper/frames.ts';
 import { lseOf } from '../../engine/asr/whisper/sampling.ts';
 import { float32, int8, int64, openSession, type Tensor } from '../../engine/runtime/session.ts';
+import type { Graph } from '../../models/build/graph/graph.ts';
+import { toBytes } from '../../models/build/graph/write.ts';
 import { fromFloat16 } from '../../models/build/whisper/safetensors.ts';
 import { readDescriptor } from '../../models/descriptor.ts';
+import { samples } from './checkpoint.ts';
 
 export type Outputs = Record<string, Tensor>;
 
@@ -171,4 +174,31 @@ export function difference(a: ArrayLike<number>, b: ArrayLike<number>): number {
   let largest = 0;
   for (let i = 0; i < a.length; i++) largest = Math.max(largest, Math.abs(a[i]! - b[i]!));
   return largest;
+}
+
+const STEPS = 50;
+
+/** Cross-attention values of a decoder layer that an encoder under construction returns for the noise of `samples()`, dequantised. */
+export async function crossValues(g: Graph, layer: number, hop: number): Promise<number[]> {
+  const session = await openSession(toBytes(g));
+  try {
+    const sound = new Float32Array(2 * STEPS * hop + 2 * MARGIN_SAMPLES);
+    sound.set(samples().subarray(0, 2 * STEPS * hop), MARGIN_SAMPLES);
+    const frames = foldedFrames(sound, hop, new Float32Array(2 * STEPS * FRAME_SAMPLES));
+    const out = await session.run({ frames: float32(frames, [1, 4, 2 * STEPS, FRAME_SAMPLES / 4]) });
+    const values = out[`cv${layer}`]!;
+    const scale = out[`vsc${layer}`];
+    if (!scale) return numbers(values);
+    const scales = numbers(scale); // [heads x width]
+    const [, , keys, width] = values.dims as [number, number, number, number];
+    return numbers(values).map((value, i) => value * scales[Math.floor(i / (keys * width)) * width + (i % width)]!);
+  } finally {
+    await session.close();
+  }
+}
+
+/** Norm of the difference relative to that of the expected values. */
+export function apart(found: number[], expected: number[]): number {
+  const sum = (values: number[]) => values.reduce((total, value) => total + value ** 2, 0);
+  return Math.sqrt(sum(found.map((value, i) => value - expected[i]!)) / sum(expected));
 }

@@ -1,6 +1,5 @@
 import t from 'tap';
-import { FRAME_SAMPLES, foldedFrames, MARGIN_SAMPLES } from '../../engine/asr/whisper/frames.ts';
-import { float32, openSession } from '../../engine/runtime/session.ts';
+import { openSession } from '../../engine/runtime/session.ts';
 import type { Weights } from '../../models/build/graph/graph.ts';
 import { createGraph } from '../../models/build/graph/graph.ts';
 import { toBytes } from '../../models/build/graph/write.ts';
@@ -9,8 +8,8 @@ import { addEncoder } from '../../models/build/whisper/encoder.ts';
 import { equalised, smoothed } from '../../models/build/whisper/smooth.ts';
 import type { Recipe } from '../../models/descriptor.ts';
 import { DEFAULT } from '../../models/recipes/default.ts';
-import { openPlain, samples, withLargeRows } from './checkpoint.ts';
-import { numbers } from './network.ts';
+import { openPlain, withLargeRows } from './checkpoint.ts';
+import { apart, crossValues } from './network.ts';
 
 const OUTLIERS = 200;
 
@@ -36,25 +35,7 @@ async function encoded(weights: Weights, variant: 'float32' | 'int8' | 'int8-7bi
   const even = recipe.scales.values === 'equalised' ? equalised(weights, { ...dimensions, decoderLayers: 0 }) : weights; // decoder layers are excluded: their values are what is compared
   const g = createGraph(variant === 'float32' ? even : smoothed(even, dimensions), variant, recipe.scales.rowwise);
   addEncoder(g, dimensions, recipe);
-  const session = await openSession(toBytes(g));
-  try {
-    const steps = 50;
-    const sound = new Float32Array(2 * steps * recipe.hop + 2 * MARGIN_SAMPLES);
-    sound.set(samples().subarray(0, 2 * steps * recipe.hop), MARGIN_SAMPLES);
-    const frames = foldedFrames(sound, recipe.hop, new Float32Array(2 * steps * FRAME_SAMPLES));
-    const out = await session.run({ frames: float32(frames, [1, 4, 2 * steps, FRAME_SAMPLES / 4]) });
-    if (variant === 'float32') return numbers(out.cv1!);
-    const scales = numbers(out.vsc1!); // [heads x width]
-    const [, , keys, width] = out.cv1!.dims as [number, number, number, number];
-    return numbers(out.cv1!).map((value, i) => value * scales[Math.floor(i / (keys * width)) * width + (i % width)]!);
-  } finally {
-    await session.close();
-  }
-}
-
-/** Norm of the difference relative to that of the expected values. */
-function apart(found: number[], expected: number[]): number {
-  return Math.hypot(...found.map((value, i) => value - expected[i]!)) / Math.hypot(...expected);
+  return crossValues(g, 1, recipe.hop);
 }
 
 const PLAIN: Recipe = { ...DEFAULT, scales: { ...DEFAULT.scales, values: 'plain' } };

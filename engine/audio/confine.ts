@@ -119,6 +119,27 @@ function supervise(child: Confined['child'], { seconds, silence, signal }: Limit
   return { ended, alive, stop: kill };
 }
 
+/**
+ * Does work that consists of several runs, whose signal aborts with PROCESSING_TIMEOUT after some seconds: of files within a file, each could
+ * take as long as one may. They count only while this process runs, as above.
+ */
+export async function within<Result>(
+  seconds: number,
+  signal: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const late = new AbortController();
+  let left = seconds;
+  const clock = setInterval(() => {
+    if (--left <= 0) late.abort(timeout(`after ${seconds} s`));
+  }, 1000);
+  try {
+    return await work(AbortSignal.any(signal ? [signal, late.signal] : [late.signal]));
+  } finally {
+    clearInterval(clock);
+  }
+}
+
 function timeout(why: string): MediaError {
   return new MediaError('PROCESSING_TIMEOUT', `Cannot decode the recording: the decoder was stopped ${why}`);
 }

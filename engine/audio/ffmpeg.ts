@@ -1,7 +1,8 @@
 import type { Recording } from '../types.ts';
+import { within } from './confine.ts';
 import { Joined } from './joined.ts';
-import { probe, type Track } from './probe.ts';
-import { decodeTrack, type TrackOptions } from './track.ts';
+import { PART_SECONDS, probe, type Track } from './probe.ts';
+import { decodeTrack, patience, type TrackOptions } from './track.ts';
 import { Tracks } from './tracks.ts';
 
 export { type Probe, probe, type Track } from './probe.ts';
@@ -29,8 +30,10 @@ export async function decode(path: string, options: DecodeOptions = {}): Promise
   const parts = starts.map((start) => all.filter(({ part }) => part?.start === start));
   const [only, ...others] = parts;
   if (!others.length) return decodePart(path, only!, { ...options, maxSeconds });
-  return Joined.decoded(parts.length, maxSeconds, (i, left) =>
-    decodePart(path, parts[i]!, { ...options, maxSeconds: left, minSeconds: 0 }),
+  return within(patience(maxSeconds) + parts.length * PART_SECONDS, signal, (signal) =>
+    Joined.decoded(parts.length, maxSeconds, (i, left) =>
+      decodePart(path, parts[i]!, { ...options, signal, maxSeconds: left, minSeconds: 0 }),
+    ),
   );
 }
 

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { MediaError } from '../types.ts';
 import { type Part, partsOf } from './chain.ts';
-import { confined } from './confine.ts';
+import { confined, within } from './confine.ts';
 import { isContinuous } from './continuous.ts';
 import { isEncrypted } from './encrypted.ts';
 import { type Listing, ListingReader, type Stream } from './listing.ts';
@@ -42,6 +42,7 @@ export interface Probe {
 }
 
 const PROBE_SECONDS = 30; // limit for crafted headers: ffmpeg's time is quadratic in the number of tags
+export const PART_SECONDS = 1; // more for each of several files in one: starting ffmpeg takes 0.2 s
 const UNKNOWN_CODECS = new Set(['', 'unknown', 'none']);
 const PICTURE_CODECS = new Set(['png', 'bmp', 'gif', 'tiff', 'webp', 'jpeg2000']); // a lone mjpeg stream is judged by its disposition
 const BROADCAST_FORMATS = new Set(['mpegts', 'mpeg', 'ogg', 'flv', 'wtv']); // containers whose timestamps may restart
@@ -91,14 +92,17 @@ export async function probe(
   const parts = await partsOf(path, signal);
   const probes: Probe[] = [];
   const failures: MediaError[] = [];
-  for (const part of parts) {
-    try {
-      probes.push(await probePart(path, part, parts.length > 1, { signal, seconds }));
-    } catch (error) {
-      if (!(error instanceof MediaError) || error.code === 'PROCESSING_TIMEOUT') throw error;
-      failures.push(error);
+  const probeAll = async (signal?: AbortSignal) => {
+    for (const part of parts) {
+      try {
+        probes.push(await probePart(path, part, parts.length > 1, { signal, seconds }));
+      } catch (error) {
+        if (!(error instanceof MediaError) || error.code === 'PROCESSING_TIMEOUT') throw error;
+        failures.push(error);
+      }
     }
-  }
+  };
+  await (parts.length > 1 ? within(seconds + parts.length * PART_SECONDS, signal, probeAll) : probeAll(signal));
   if (!probes.length) throw failures[0];
   const durations = probes.map(({ durationSeconds }) => durationSeconds);
   return {

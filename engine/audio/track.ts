@@ -33,7 +33,7 @@ export async function decodeTrack(path: string, track: Track, options: TrackOpti
   const { maxSeconds, signal } = options;
   const file = await openScratch(options.scratch);
   try {
-    const limits = { seconds: Math.max(120, 0.2 * maxSeconds), silence: SILENCE_TIMEOUT_SECONDS, signal };
+    const limits = { seconds: patience(maxSeconds), silence: SILENCE_TIMEOUT_SECONDS, signal };
     const run = await confined(tools.ffmpeg, argumentsFor(resolve(path), track, tools), resolve(path), limits);
     return await new Promise((open) => {
       let scratch: Scratch | undefined;
@@ -51,6 +51,11 @@ export async function decodeTrack(path: string, track: Track, options: TrackOpti
     await file.close();
     throw error;
   }
+}
+
+/** Seconds that decoding may take. */
+export function patience(maxSeconds: number): number {
+  return Math.max(120, 0.2 * maxSeconds);
 }
 
 function argumentsFor(path: string, { index, codec, layout, startSeconds, deep, part }: Track, tools: Tools): string[] {

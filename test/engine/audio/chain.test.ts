@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { partsOf } from '../../../engine/audio/chain.ts';
+import { within } from '../../../engine/audio/confine.ts';
 import { decode, probe } from '../../../engine/audio/ffmpeg.ts';
 import { SAMPLE_RATE } from '../../../engine/types.ts';
 import { ffmpeg } from '../hostile/bench.ts';
@@ -121,4 +122,16 @@ t.test('partsOf() keeps little of an Ogg file that consists of beginnings of str
   await t.rejects(partsOf(at('links.ogg')), { code: 'FILE_CORRUPTED', message: /more than 200 files/ });
   const more = (process.memoryUsage.rss() - before) / 2 ** 20;
   t.ok(more < 60, `${Math.round(more)} MB more`);
+});
+
+t.test('within() limits several runs together, ends with a signal, and returns what the work does', async (t) => {
+  await file('brief.wav', 1, 1, 8000);
+  joined('both.wav', 'brief.wav', 'brief.wav');
+  const forever = async (signal: AbortSignal): Promise<never> => {
+    for (;;) await (await decode(at('both.wav'), { signal })).close();
+  };
+  await t.rejects(within(2, undefined, forever), { code: 'PROCESSING_TIMEOUT', message: /after 2 s/ });
+  const reason = new Error('deleted');
+  await t.rejects(within(60, AbortSignal.abort(reason), forever), reason);
+  t.equal(await within(60, undefined, async () => 7), 7);
 });

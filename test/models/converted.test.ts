@@ -10,8 +10,8 @@ import { writeModel } from '../../models/build/graph/write.ts';
 import { type FrameDescriptor, readDescriptor } from '../../models/descriptor.ts';
 import { fittingModel } from '../../models/fit.ts';
 import { importPublished } from '../../models/published/importing.ts';
-import type { Measured } from '../../models/self-check.ts';
 import { verifyModel } from '../../models/store.ts';
+import { measured } from './measured.ts';
 
 const CTC = fileURLToPath(new URL('../engine/asr/published/ctc/', import.meta.url));
 const [BINS, WIDTH, TOKENS] = [80, 192, 11];
@@ -79,23 +79,6 @@ t.test('a converted model is made free of saturation once on a CPU that needs it
   t.strictSame(kinds(fitting.folder), kinds(made.folder));
   t.notOk(readFileSync(join(fitting.folder, 'model.onnx')).equals(readFileSync(join(made.folder, 'model.onnx'))));
 });
-
-/** A measurement in which each of ten clips of 20 words has as many errors as given. */
-function measured(errors: number): Measured {
-  const clips = Array.from({ length: 10 }, () => ({ words: 20, errors }));
-  const rates = [{ language: 'en', clips: 10, words: 200, errors: 10 * errors }];
-  return {
-    at: new Date(0).toISOString(),
-    machine: 'a test',
-    rates,
-    clips,
-    invented: 0,
-    coverage: 0.9,
-    rtfx: 20,
-    threadBytes: 1e8,
-    confidence: 0.9,
-  };
-}
 
 t.test('importPublished() takes float32 if 8 bits make more errors, and keeps both measurements if they do not', async (t) => {
   const folder = await folderOf(t);

@@ -5,7 +5,7 @@ import { shapesOf } from '../../models/build/whisper/shapes.ts';
 import { readWhisper } from '../../models/descriptor.ts';
 import { type ImportOptions, importModel } from '../../models/importing.ts';
 import { SHIPPED_FOLDER } from '../../models/manifest.ts';
-import type { Measured } from '../../models/self-check.ts';
+import { measured } from './measured.ts';
 
 const BASE = join(SHIPPED_FOLDER, 'whisper-base');
 const json = (name: string) => JSON.parse(readFileSync(join(BASE, name), 'utf8'));
@@ -57,22 +57,7 @@ const headsOf = (folder: string) => readWhisper(folder).dimensions.alignmentHead
 
 /** Measures 10 % errors with these heads, and 30 % with others. */
 function preferring(heads: [number, number][]): ImportOptions['measure'] {
-  return async (folder) => {
-    const errors = JSON.stringify(headsOf(folder)) === JSON.stringify(heads) ? 20 : 60;
-    const clips = Array.from({ length: 10 }, () => ({ words: 20, errors: errors / 10 }));
-    const rates = [{ language: 'en', clips: 10, words: 200, errors }];
-    return {
-      at: new Date(0).toISOString(),
-      machine: 'a test',
-      rates,
-      clips,
-      invented: 0,
-      coverage: 0.9,
-      rtfx: 10,
-      threadBytes: 1e8,
-      confidence: 0.9,
-    } as Measured;
-  };
+  return async (folder) => measured(JSON.stringify(headsOf(folder)) === JSON.stringify(heads) ? 2 : 6);
 }
 
 t.test('importModel() takes the alignment heads that a checkpoint lists for another size only if it then makes fewer errors', async (t) => {

@@ -40,7 +40,9 @@ export async function checkModel(folder: string, { diarization, threads, seconds
   const known = languagesOf(readDescriptor(folder));
   const list = clipsFor(known);
   try {
+    const idle = process.cpuUsage();
     const { result: heard, seconds } = await timed(() => hearAll(list, pool, end));
+    const { user, system } = process.cpuUsage(idle); // of all threads
     const clips = heard.filter(({ clip }) => known.includes(clip.language));
     const sum = (of: (heard: Heard) => number) => heard.reduce((total, each) => total + of(each), 0);
     const sumOfWords = (of: (word: Word) => number) => sum(({ words }) => words.reduce((total, word) => total + of(word), 0));
@@ -54,6 +56,7 @@ export async function checkModel(folder: string, { diarization, threads, seconds
       invented: performance.now() < end ? await inventedWords(pool) : 0,
       coverage: sumOfWords((word) => word.end - word.start) / Math.max(1, audio),
       rtfx: audio / Math.max(0.001, seconds),
+      cpuLoad: (user + system) / 1e6 / Math.max(1, audio),
       threadBytes: Math.max(0, Math.round((peakMemory() * 2 ** 20 - before) / pool.threads)),
       confidence:
         sumOfWords(({ probability }) => probability) /

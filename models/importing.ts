@@ -12,7 +12,7 @@ import { type Credit, creditOf } from './licence.ts';
 import { candidates, type Losses, safer } from './recipes/ladder.ts';
 import { recipeFor } from './recipes/recipes.ts';
 import { type Restored, restore } from './restore.ts';
-import { checkFrom, increase, type Measure, type Measured, refusal, tooFarOff } from './self-check.ts';
+import { checkFrom, costsAccuracy, costsTime, increase, type Measure, type Measured, refusal, tooFarOff } from './self-check.ts';
 import { checkpointBytes, checkSpace } from './space.ts';
 import { checkNew, type Model } from './store.ts';
 import { PARTIAL } from './unfinished.ts';
@@ -45,7 +45,6 @@ export interface ImportOptions {
 
 const SECONDS = 120; // time limit for trying faster recipes; the current one is finished
 const HALF = 2; // bytes of a weight in half precision, as checkpoints are
-const WORSE = 0.003; // increase of the error rate accepted for a faster recipe
 
 /**
  * Converts a Whisper checkpoint folder into a model in `home`; or, for devices without 8-bit products, an int8 model of ours. The model appears
@@ -115,7 +114,7 @@ async function make(making: Making, recipe: Recipe, folder = making.partial): Pr
 
 /** Builds by the recipe that measures best: first a safe one, then faster ones as long as accuracy holds. */
 async function makeMeasured(given: Making, measure: Measure): Promise<void> {
-  const making = await withHeads(given, measure);
+  const { making, measured } = await withHeads(given, measure);
   const { checkpoint, known, partial, options } = making;
   const built = async (recipe: Recipe, variant = making.variant): Promise<Built> => {
     options.onStage?.(`checking ${[variant, ...changesOf(recipe, known)].join(', ')}`);
@@ -123,7 +122,7 @@ async function makeMeasured(given: Making, measure: Measure): Promise<void> {
     const measured = await measure(partial);
     return { recipe, variant, measured };
   };
-  let best = await built(known);
+  let best = measured ? { recipe: known, variant: making.variant, measured } : await built(known);
   let reference: Measured | undefined;
   if (isInt8(making.variant) && !options.quick) {
     reference = await measureReference(making, measure);
@@ -152,18 +151,19 @@ async function makeMeasured(given: Making, measure: Measure): Promise<void> {
 
 /**
  * Where the checkpoint lists alignment heads that were published for another size: with these instead of those of its own size, if it then
- * makes fewer errors. With wrong heads the engine misjudges which speech was heard.
+ * makes fewer errors. With wrong heads the engine misjudges which speech was heard. `measured`: of the build that is there; absent: none is.
  */
-async function withHeads(making: Making, measure: Measure): Promise<Making> {
+async function withHeads(making: Making, measure: Measure): Promise<{ making: Making; measured?: Measured }> {
   const { weights, known, partial, options } = making;
   const alignmentHeads = weights ? null : readDoubtfulHeads(making.checkpoint);
-  if (!alignmentHeads) return making;
+  if (!alignmentHeads) return { making };
   const listed = { ...making, alignmentHeads };
   options.onStage?.('checking alignment heads');
   await make(listed, known);
   const found = await measure(partial);
   await make(making, known);
-  return increase(found, await measure(partial)) < 0 ? listed : making;
+  const measured = await measure(partial);
+  return increase(found, measured) < 0 ? { making: listed } : { making, measured };
 }
 
 /** In words, how a recipe differs from that of the first build. */
@@ -180,7 +180,7 @@ type Built = { recipe: Recipe; variant: Variant; measured: Measured };
 
 /**
  * Tries faster recipes: all changes together, which is usually accepted and takes one measurement, else one at a time until the time is up.
- * Keeps those that cost almost no accuracy. `last` is the one whose files are there.
+ * Keeps those that cost neither accuracy nor time. `last` is the one whose files are there.
  */
 async function faster(
   safe: Built,
@@ -191,7 +191,7 @@ async function faster(
   let [fastest, last] = [safe, safe];
   const isKept = async (recipe: Recipe): Promise<boolean> => {
     last = await built(recipe);
-    const kept = increase(last.measured, safe.measured) <= WORSE && last.measured.rtfx > fastest.measured.rtfx;
+    const kept = !costsAccuracy(last.measured, safe.measured) && !costsTime(last.measured, fastest.measured);
     if (kept) fastest = last;
     return kept;
   };

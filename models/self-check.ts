@@ -9,11 +9,15 @@ export interface ClipErrors {
   errors: number;
 }
 
-/**
- * Measurements of a built model on the shipped clips. `confidence`: mean probability of its words; `clips`: every clip in the model's
- * languages, always in the same order, as many as the time allowed.
- */
-export type Measured = Omit<Check, 'reference'> & { confidence: number; clips: readonly ClipErrors[] };
+/** Measurements of a built model on the shipped clips. */
+export type Measured = Omit<Check, 'reference'> & {
+  /** Mean probability of its words. */
+  confidence: number;
+  /** Every clip in the model's languages, always in the same order, as many as the time allowed. */
+  clips: readonly ClipErrors[];
+  /** CPU seconds of all threads per second of audio: unlike `rtfx`, hardly changed by other work on the machine. */
+  cpuLoad: number;
+};
 
 /** Measures the model in a folder. */
 export type Measure = (folder: string) => Promise<Measured>;
@@ -21,6 +25,7 @@ export type Measure = (folder: string) => Promise<Measured>;
 const USELESS = 0.5; // error rate in its best language
 const APART = 0.015; // difference accepted between 8 bits and float32
 const ALWAYS_APART = 0.05; // difference that is not accepted even if one clip explains it
+const WORSE = 0.003; // increase of the error rate accepted for a faster recipe
 const DEVIATIONS = 1.64; // of the difference, if each clip's had a random sign: beyond them it is no chance (one-sided 5 %)
 const FEW_WORDS = 50; // languages with fewer are ignored
 const SURE = 0.6; // mean probability of words
@@ -35,7 +40,7 @@ export function rateOf(rates: Check['rates']): number {
 }
 
 /** Part of a measurement to be kept. */
-export function checkFrom({ confidence: _, clips: __, ...check }: Measured): Omit<Check, 'reference'> {
+export function checkFrom({ confidence: _, clips: __, cpuLoad: ___, ...check }: Measured): Omit<Check, 'reference'> {
   return check;
 }
 
@@ -49,6 +54,28 @@ export function increase({ clips }: Pick<Measured, 'clips'>, reference: Pick<Mea
 export function tooFarOff({ clips }: Pick<Measured, 'clips'>, reference: Pick<Measured, 'clips'>): boolean {
   const { errors, words, deviation } = difference(clips, reference.clips);
   return errors > ALWAYS_APART * words || (errors > APART * words && errors > DEVIATIONS * deviation);
+}
+
+/**
+ * Decrease of the words' mean probability that is not accepted for a faster recipe. An estimate from base, 430 words: 12 ms between frames,
+ * known to cost accuracy on 10,000 words, loses 0.0035, 13 ms 0.014, 15 ms 0.022, four heads of each layer at random 0.0075, while errors
+ * vary by 10 without order; what is accepted loses nothing to 0.0024 with base and with the model of small's size made from it.
+ */
+const LESS_SURE = 0.007;
+const BUSY = 1.1; // as much CPU time may a faster recipe take: measurements differ so much beside other work, and each does less by design
+
+/**
+ * Whether a faster recipe costs accuracy: more errors than chance explains, or, which tells apart smaller differences on as few words, less
+ * probable words.
+ */
+export function costsAccuracy(faster: Measured, safe: Measured): boolean {
+  const { errors, words, deviation } = difference(faster.clips, safe.clips);
+  return (errors > WORSE * words && errors > DEVIATIONS * deviation) || safe.confidence - faster.confidence > LESS_SURE;
+}
+
+/** Whether a recipe that does less work takes more time, which not even other work on the machine explains. */
+export function costsTime({ cpuLoad }: Pick<Measured, 'cpuLoad'>, fastest: Pick<Measured, 'cpuLoad'>): boolean {
+  return cpuLoad > BUSY * fastest.cpuLoad;
 }
 
 /** Additional errors on the clips of both, their words, and the standard deviation of the errors if each clip's had a random sign. */

@@ -11,7 +11,7 @@ import { type FrameDescriptor, readDescriptor } from '../../models/descriptor.ts
 import { fittingModel } from '../../models/fit.ts';
 import { importPublished } from '../../models/published/importing.ts';
 import { verifyModel } from '../../models/store.ts';
-import { measured } from './measured.ts';
+import { found } from './measured.ts';
 
 const CTC = fileURLToPath(new URL('../engine/asr/published/ctc/', import.meta.url));
 const [BINS, WIDTH, TOKENS] = [80, 192, 11];
@@ -84,13 +84,13 @@ t.test('importPublished() takes float32 if 8 bits make more errors, and keeps bo
   const folder = await folderOf(t);
   const stages: string[] = [];
   const variantIn = (made: string) => (readDescriptor(made) as FrameDescriptor).variant;
-  const worse = async (made: string) => measured(variantIn(made) === 'float32' ? 2 : 6);
+  const worse = async (made: string) => found(variantIn(made) === 'float32' ? 0.1 : 0.3);
   const options = { variant: 'int8' as const, onStage: (stage: string) => stages.push(stage) };
   const far = await importing(folder, { ...options, measure: worse });
   t.match(far.descriptor, { variant: 'float32', converted: false, check: { rates: [{ errors: 20 }], reference: [{ errors: 20 }] } });
   t.notOk(kinds(far.folder).includes('DynamicQuantizeMatMul'));
   t.ok(stages.includes('8 bits differ too much from float32, which is used instead'));
-  const same = await importing(folder, { ...options, name: 'same', measure: async () => measured(2) });
+  const same = await importing(folder, { ...options, name: 'same', measure: async () => found(0.1) });
   t.match(same.descriptor, { variant: 'int8', check: { rates: [{ errors: 20 }], reference: [{ errors: 20 }] } });
   const quick = await importing(folder, { ...options, name: 'quick', quick: true, measure: worse });
   t.match(quick.descriptor, { variant: 'int8', check: { rates: [{ errors: 60 }] } }, '--quick measures no reference');

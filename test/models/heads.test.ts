@@ -5,7 +5,7 @@ import { shapesOf } from '../../models/build/whisper/shapes.ts';
 import { readWhisper } from '../../models/descriptor.ts';
 import { type ImportOptions, importModel } from '../../models/importing.ts';
 import { SHIPPED_FOLDER } from '../../models/manifest.ts';
-import { measured } from './measured.ts';
+import { found } from './measured.ts';
 
 const BASE = join(SHIPPED_FOLDER, 'whisper-base');
 const json = (name: string) => JSON.parse(readFileSync(join(BASE, name), 'utf8'));
@@ -55,9 +55,12 @@ function checkpoint(folder: string): string {
 
 const headsOf = (folder: string) => readWhisper(folder).dimensions.alignmentHeads;
 
-/** Measures 10 % errors with these heads, and 30 % with others. */
-function preferring(heads: [number, number][]): ImportOptions['measure'] {
-  return async (folder) => measured(JSON.stringify(headsOf(folder)) === JSON.stringify(heads) ? 2 : 6);
+/** Measures 10 % errors with these heads, and 30 % with others. `counted`: called at each measurement. */
+function preferring(heads: [number, number][], counted?: () => void): ImportOptions['measure'] {
+  return async (folder) => {
+    counted?.();
+    return found(JSON.stringify(headsOf(folder)) === JSON.stringify(heads) ? 0.1 : 0.3);
+  };
 }
 
 t.test('importModel() takes the alignment heads that a checkpoint lists for another size only if it then makes fewer errors', async (t) => {
@@ -65,7 +68,9 @@ t.test('importModel() takes the alignment heads that a checkpoint lists for anot
   const from = checkpoint(join(home, 'narrow'));
   const made = async (name: string, options: Partial<ImportOptions>) =>
     importModel(from, { home, name, variant: 'int8', quick: true, force: true, ...options });
-  const copied = await made('copied', { measure: preferring(OWN) });
+  let measurements = 0;
+  const copied = await made('copied', { measure: preferring(OWN, () => measurements++) });
+  t.equal(measurements, 2, 'each form once');
   t.strictSame(headsOf(copied.folder), OWN, 'the file was copied from another checkpoint');
   const deepened = await made('deepened', { measure: preferring(FOREIGN) });
   t.strictSame(headsOf(deepened.folder), FOREIGN, 'the decoder was made from that of the other size');

@@ -1,14 +1,15 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { readWhisper } from '../../models/descriptor.ts';
 import { importModel } from '../../models/importing.ts';
 import { readsBinsInOrder } from '../../models/inspect-weights.ts';
-import { increase, type Measured, refusal, tooFarOff } from '../../models/self-check.ts';
+import { increase, refusal, tooFarOff } from '../../models/self-check.ts';
 import { importBytes } from '../../models/space.ts';
 import { verifyModel } from '../../models/store.ts';
 import { END_OF_TEXT, SHAPES, writeCheckpoint } from './checkpoint.ts';
+import { found } from './measured.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'longhand-importing-'));
 t.teardown(() => rmSync(scratch, { recursive: true }));
@@ -33,17 +34,6 @@ function changeWeights(folder: string, every: number, half: number): void {
   const bytes = readFileSync(path);
   for (let at = 8 + Number(bytes.readBigUInt64LE()); at < bytes.length; at += 2 * every) bytes.writeUInt16LE(half, at);
   writeFileSync(path, bytes);
-}
-
-const CLIPS = 10;
-
-/** Result of a check: errors in English words, spread over the clips. */
-function found(rate: number, confidence = 0.9, rtfx = 10, words = 200): Measured {
-  const errors = Math.round(words * rate);
-  const rates = [{ language: 'en', clips: CLIPS, words, errors }];
-  const clips = Array.from({ length: CLIPS }, (_, i) => ({ words: words / CLIPS, errors: Math.floor((errors + i) / CLIPS) }));
-  const at = '2026-01-01T00:00:00.000Z';
-  return { at, machine: 'a test', rates, clips, invented: 0, coverage: 0.9, rtfx, threadBytes: 1e8, confidence };
 }
 
 const damages: [what: string, damage: (folder: string) => void, message: RegExp][] = [
@@ -147,54 +137,6 @@ t.test('importModel() first gives scales per row to the matrices that a probe of
   const { folder: made } = await importModel(checkpoint(), { home: t.testdir(), name: 'noisy', variant: 'int8', measure, probe });
   t.strictSame(seen.slice(0, 3), [['int8'], ['float32'], ['int8', noisy]]);
   t.strictSame(readWhisper(made).recipe.scales.rowwise, [noisy]);
-});
-
-t.test('importModel() keeps a faster form only if it gets one word in 400 more wrong, not two', async (t) => {
-  let measured = 0;
-  const measure = async (folder: string) => {
-    const { variant, recipe } = readWhisper(folder);
-    measured++;
-    const faster = recipe.pooledLayers.length ? 20 : recipe.hop === 176 ? 12 : 10;
-    const errors = recipe.pooledLayers.length ? 22 : recipe.hop === 176 ? 21 : 20;
-    return found(errors / 400, 0.9, variant === 'float32' ? 3 : faster, 400);
-  };
-  const folder = checkpoint();
-  changeJson(folder, 'generation_config.json', (given: object) => ({ ...given, alignment_heads: [[1, 0]] }));
-  const { folder: made } = await importModel(folder, { home: t.testdir(), name: 'quick', variant: 'int8', measure });
-  const descriptor = readWhisper(made);
-  t.equal(descriptor.recipe.hop, 176);
-  t.strictSame(descriptor.recipe.pooledLayers, []);
-  t.equal(descriptor.window.samplesPerStep, 352);
-  t.equal(descriptor.check!.rtfx, 12, 'the measurement of that form, which is built again without another');
-  t.equal(measured, 4);
-});
-
-t.test('importModel() measures all faster changes together first, and nothing else if they cost no accuracy', async (t) => {
-  const seen: string[] = [];
-  const measure = async (folder: string) => {
-    const { variant, recipe } = readWhisper(folder);
-    seen.push(`${variant} ${recipe.hop} ${recipe.pooledLayers.length}`);
-    return found(0.05, 0.9, recipe.hop === 176 ? 12 : 10);
-  };
-  const folder = checkpoint();
-  changeJson(folder, 'generation_config.json', (given: object) => ({ ...given, alignment_heads: [[1, 0]] }));
-  const { folder: made } = await importModel(folder, { home: t.testdir(), name: 'all', variant: 'int8', measure });
-  t.strictSame(seen, ['int8 160 0', 'float32 160 0', 'int8 176 1']);
-  t.match(readWhisper(made).recipe, { hop: 176, pooledLayers: [0] });
-});
-
-t.test('importModel() makes heads coarse that a probe of the encoder found to lose little', async (t) => {
-  const probed: [network: boolean, hop: number][] = [];
-  const probe = async (network: string, hop: number) => {
-    probed.push([existsSync(network), hop]);
-    return { loss0: [1, 0, 1, 0], loss1: [1, 1, 1, 1] };
-  };
-  const measure = async (folder: string) => found(0.05, 0.9, readWhisper(folder).recipe.coarseHeads.flat().length ? 12 : 10);
-  const home = t.testdir();
-  const { folder: made } = await importModel(checkpoint(), { home, name: 'coarse', variant: 'int8', measure, probe });
-  t.strictSame(probed, [[true, 160]]);
-  t.strictSame(readWhisper(made).recipe.coarseHeads, [[1, 3], []]);
-  t.strictSame(readdirSync(join(home, 'models')), ['coarse'], 'no files of the probe remain');
 });
 
 t.test('importModel() lets one of two concurrent imports of a name win, and the other does not change it', async (t) => {

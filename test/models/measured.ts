@@ -1,18 +1,12 @@
 import type { Measured } from '../../models/self-check.ts';
 
-/** A measurement in which each of ten clips of 20 words has as many errors as given. */
-export function measured(errors: number): Measured {
-  const clips = Array.from({ length: 10 }, () => ({ words: 20, errors }));
-  const rates = [{ language: 'en', clips: 10, words: 200, errors: 10 * errors }];
-  return {
-    at: new Date(0).toISOString(),
-    machine: 'a test',
-    rates,
-    clips,
-    invented: 0,
-    coverage: 0.9,
-    rtfx: 20,
-    threadBytes: 1e8,
-    confidence: 0.9,
-  };
+const CLIPS = 10;
+
+/** Result of a check: errors in English words, spread over ten clips. */
+export function found(rate: number, confidence = 0.9, rtfx = 10, words = 200, cpuLoad = 1 / rtfx): Measured {
+  const errors = Math.round(words * rate);
+  const rates = [{ language: 'en', clips: CLIPS, words, errors }];
+  const clips = Array.from({ length: CLIPS }, (_, i) => ({ words: words / CLIPS, errors: Math.floor((errors + i) / CLIPS) }));
+  const at = '2026-01-01T00:00:00.000Z';
+  return { at, machine: 'a test', rates, clips, invented: 0, coverage: 0.9, rtfx, threadBytes: 1e8, confidence, cpuLoad };
 }

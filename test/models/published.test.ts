@@ -256,6 +256,7 @@ function found(errors: number, coverage: number, confidence: number, words = 100
     rtfx: 10,
     threadBytes: 1e8,
     confidence,
+    cpuLoad: 0.1,
   };
 }
 

@@ -98,7 +98,14 @@ export const REST: Change[] = [
   ['models/choose.ts', 'const BYTES_A_PARAMETER = 5;', 'const BYTES_A_PARAMETER = 20;'],
   ['models/choose.ts', 'const LEAST_RTFX = 4;', 'const LEAST_RTFX = 16;'],
   ['models/choose.ts', 'const SHARE = 0.8;', 'const SHARE = 0.24;'],
-  ['models/importing.ts', 'const WORSE = 0.003;', 'const WORSE = 0.012;'],
+  [
+    'models/self-check.ts',
+    'errors > WORSE * words && errors > DEVIATIONS',
+    'errors > WORSE * words || errors > DEVIATIONS',
+    ['test/models/faster.test.ts'],
+  ],
+  ['models/self-check.ts', '> LESS_SURE', '> 2', ['test/models/faster.test.ts']],
+  ['models/self-check.ts', 'cpuLoad > BUSY * fastest', 'cpuLoad > fastest', ['test/models/faster.test.ts']],
   [
     'scripts/commands/client.ts',
     "['queued', 'processing', 'queued', 'completed', 'failed', 'insufficient_balance']",

@@ -2,8 +2,8 @@ import { rm } from 'node:fs/promises';
 import type { Variant } from '../build/graph/graph.ts';
 import { isInt8 } from '../build/whisper/config.ts';
 import { readDescriptor, writeDescriptor } from '../descriptor.ts';
-import type { ImportOptions } from '../importing.ts';
 import { refused } from '../install.ts';
+import type { ImportOptions } from '../making.ts';
 import { checkFrom, frameRefusal, type Measured, tooFarOff } from '../self-check.ts';
 import { PARTIAL } from '../unfinished.ts';
 

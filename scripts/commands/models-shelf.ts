@@ -12,7 +12,7 @@ import { listed } from '../../models/catalogue.ts';
 import { checkOf, englishRate, keepCheck } from '../../models/choose.ts';
 import { type Check, languagesOf } from '../../models/descriptor.ts';
 import { fittingModel } from '../../models/fit.ts';
-import type { ImportOptions } from '../../models/importing.ts';
+import type { ImportOptions } from '../../models/making.ts';
 import { SHIPPED_FOLDER } from '../../models/manifest.ts';
 import { checkFrom, type Measure, rateOf } from '../../models/self-check.ts';
 import { listModels, type Model } from '../../models/store.ts';

@@ -157,7 +157,7 @@ function making(command: Command): Command {
 }
 
 type Making = Pick<
-  import('../../models/importing.ts').ImportOptions,
+  import('../../models/making.ts').ImportOptions,
   'measure' | 'probe' | 'onProgress' | 'onStage' | 'home' | 'name' | 'variant' | 'signal'
 >;
 type Made = import('../../models/store.ts').Model;

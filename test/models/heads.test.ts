@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import { shapesOf } from '../../models/build/whisper/shapes.ts';
 import { readWhisper } from '../../models/descriptor.ts';
-import { type ImportOptions, importModel } from '../../models/importing.ts';
+import { importModel } from '../../models/importing.ts';
+import type { ImportOptions } from '../../models/making.ts';
 import { SHIPPED_FOLDER } from '../../models/manifest.ts';
 import { found } from './measured.ts';
 

@@ -4,8 +4,8 @@ import type { Change } from './change.ts';
 export const MODELS: Change[] = [
   ['models/recipes/default.ts', '[4, 16]', '[4, 10]', ['test/models/rows.test.ts']],
   ['models/recipes/default.ts', '768 * 2', '1536 * 2', ['test/models/rows.test.ts']],
-  ['models/importing.ts', '...changes)))) return { fastest, last };', '...changes)))) void 0;'],
-  ['models/importing.ts', 'allKept && i === changes.length - 1', 'false'],
+  ['models/recipes/search.ts', '...changes)))) return { fastest, last };', '...changes)))) void 0;'],
+  ['models/recipes/search.ts', 'allKept && i === changes.length - 1', 'false'],
   ['models/published/eight-bit/layers.ts', '|| file.uses.get(matrix.name) !== 1', '', ['test/models/eight-bit.test.ts']],
   ['models/published/eight-bit/layers.ts', "number('group', 1) === 1 && ", '', ['test/models/eight-bit.test.ts']],
   ['models/published/eight-bit/layers.ts', "byOutput: number('transB', 0) === 1", 'byOutput: false', ['test/models/eight-bit.test.ts']],
@@ -66,7 +66,7 @@ export const MODELS: Change[] = [
   ],
   ['models/build/whisper/generation.ts', 'contradicts(given, tokens);', 'false;', ['test/models/generation.test.ts']],
   ['models/build/whisper/generation.ts', '&& !isForOtherSize(', '|| !isForOtherSize(', ['test/models/generation.test.ts']],
-  ['models/importing.ts', 'increase(found, measured) < 0', 'increase(found, measured) > 0', ['test/models/heads.test.ts']],
+  ['models/recipes/search.ts', 'increase(found, measured) < 0', 'increase(found, measured) > 0', ['test/models/heads.test.ts']],
   ['models/build/whisper/generation.ts', "key.endsWith('_token_id') && ", 'false && ', ['test/models/generation.test.ts']],
   ['models/inspect.ts', 'config.tie_word_embeddings === false', 'false', ['test/models/inspect.test.ts']],
   [

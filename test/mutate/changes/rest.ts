@@ -102,10 +102,10 @@ export const REST: Change[] = [
     'models/self-check.ts',
     'errors > WORSE * words && errors > DEVIATIONS',
     'errors > WORSE * words || errors > DEVIATIONS',
-    ['test/models/faster.test.ts'],
+    ['test/models/recipes/search.test.ts'],
   ],
-  ['models/self-check.ts', '> LESS_SURE', '> 2', ['test/models/faster.test.ts']],
-  ['models/self-check.ts', 'cpuLoad > BUSY * fastest', 'cpuLoad > fastest', ['test/models/faster.test.ts']],
+  ['models/self-check.ts', '> LESS_SURE', '> 2', ['test/models/recipes/search.test.ts']],
+  ['models/self-check.ts', 'cpuLoad > BUSY * fastest', 'cpuLoad > fastest', ['test/models/recipes/search.test.ts']],
   [
     'scripts/commands/client.ts',
     "['queued', 'processing', 'queued', 'completed', 'failed', 'insufficient_balance']",

@@ -2,11 +2,12 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { readWhisper, type WhisperDescriptor } from '../../models/descriptor.ts';
-import { type ImportOptions, importModel } from '../../models/importing.ts';
-import type { Measured } from '../../models/self-check.ts';
-import { SHAPES, writeCheckpoint } from './checkpoint.ts';
-import { found } from './measured.ts';
+import { readWhisper, type WhisperDescriptor } from '../../../models/descriptor.ts';
+import { importModel } from '../../../models/importing.ts';
+import type { ImportOptions } from '../../../models/making.ts';
+import type { Measured } from '../../../models/self-check.ts';
+import { SHAPES, writeCheckpoint } from '../checkpoint.ts';
+import { found } from '../measured.ts';
 
 /* The search for faster recipes at import. */
 

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { CATALOGUE, type Listed, listed } from './catalogue.ts';
 import { checkFile } from './derived.ts';
-import { type Check, checkSchema } from './descriptor.ts';
+import { type Check, checkSchema, type Descriptor, languagesOf } from './descriptor.ts';
 import { listModels, type Model } from './store.ts';
 
 /** Selects the model for this machine. A model's figures are those of its self-check here, if there was one. */
@@ -42,11 +42,11 @@ export function englishRate(check: Check | undefined): number | undefined {
 }
 
 /**
- * The installed model that `LONGHAND_MODEL=auto` stands for: the lowest WER among those that were checked here, fit into memory and are
- * fast enough; the shipped one if none was checked.
+ * The installed model that `LONGHAND_MODEL=auto` stands for: the lowest WER among those that detect languages, were checked here, fit into
+ * memory and are fast enough; the shipped one if none was checked.
  */
 export async function bestInstalled(home: string, { memoryBytes }: Room): Promise<Model> {
-  const models = (await listModels(home)).filter(({ kind }) => kind !== 'diarization');
+  const models = (await listModels(home)).filter(({ descriptor }) => descriptor && detectsLanguages(descriptor));
   const able = models.flatMap((model) => {
     const check = checkOf(model, home);
     const errors = englishRate(check);
@@ -56,6 +56,11 @@ export async function bestInstalled(home: string, { memoryBytes }: Room): Promis
   const shipped = models.find((model) => model.shipped)!;
   return able.reduce((best, next) => (next.errors < best.errors ? next : best), { model: shipped, errors: rateOfShipped(shipped, home) })
     .model;
+}
+
+/** Whether a model can recognise all languages that have no model of their own. */
+export function detectsLanguages(descriptor: Descriptor): boolean {
+  return descriptor.architecture === 'whisper' && languagesOf(descriptor).length > 1;
 }
 
 /** An unchecked shipped model is only chosen if no other model was checked. */

@@ -21,7 +21,9 @@ const ENCODER = 'encoder.onnx';
  */
 export async function fittingModel(wanted: string, home: string, dotProduct: boolean = hasByteDotProduct()): Promise<Model> {
   const model =
-    wanted === AUTO ? await bestInstalled(home, { cores: availableParallelism(), memoryBytes: totalmem() }) : await findModel(wanted, home);
+    wanted === AUTO
+      ? await bestInstalled(home, { cores: availableParallelism(), memoryBytes: memoryHere() })
+      : await findModel(wanted, home);
   const { name } = model;
   if (model.kind === 'diarization')
     throw new Error(`Cannot recognise speech with ${name}: it requires ${model.kind}; "longhand models list" shows the others`);
@@ -30,6 +32,11 @@ export async function fittingModel(wanted: string, home: string, dotProduct: boo
   const folder = join(conversionsFolder(name, home), createHash('sha256').update(source).digest('hex').slice(0, 16));
   if (!isModel(folder)) await convert(model, folder, source);
   return { ...model, ...manifestOf(folder), folder };
+}
+
+/** Bytes of this machine, or of the limit of its container. */
+function memoryHere(): number {
+  return Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
 }
 
 /** Whether its 8-bit products are those of our graphs. */

@@ -1,4 +1,4 @@
-import { checkOf } from './choose.ts';
+import { checkOf, detectsLanguages } from './choose.ts';
 import { languagesOf } from './descriptor.ts';
 import { fittingModel } from './fit.ts';
 import type { Model } from './store.ts';
@@ -37,8 +37,7 @@ export async function routedModels(wanted: string, byLanguage: ReadonlyMap<strin
     const confidence = checkOf(model, home)?.leastConfidence;
     if (confidence !== undefined) least.set(name, confidence);
   }
-  const { descriptor } = resident;
-  if (routes.size && (descriptor?.architecture !== 'whisper' || languagesOf(descriptor).length < 2))
+  if (routes.size && !detectsLanguages(resident.descriptor!))
     throw new Error(
       `Cannot choose models by language: ${resident.name} does not detect languages; set * in LONGHAND_MODELS, or LONGHAND_MODEL, to a multilingual Whisper model`,
     );

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import { CATALOGUE, listed } from '../../models/catalogue.ts';
 import { advice, bestInstalled, couldCarry, keepCheck } from '../../models/choose.ts';
+import { readWhisper, writeDescriptor } from '../../models/descriptor.ts';
+import { fittingModel } from '../../models/fit.ts';
 import { importModel } from '../../models/importing.ts';
 import { SHAPES, writeCheckpoint } from './checkpoint.ts';
 
@@ -11,6 +13,15 @@ const GIB = 2 ** 30;
 function check(errors: number, rtfx: number) {
   const rates = [{ language: 'en', clips: 10, words: 200, errors }];
   return { at: '2026-01-01T00:00:00.000Z', machine: 'a test', rates, invented: 0, coverage: 0.9, rtfx, threadBytes: 1e8 };
+}
+
+/** Installs a model with these languages and their tokens. */
+async function addModel(home: string, name: string, languages: Record<string, number>): Promise<void> {
+  const checkpoint = join(home, 'checkpoint');
+  writeCheckpoint(checkpoint, SHAPES.plain!, 'F16');
+  const { folder } = await importModel(checkpoint, { home, name, variant: 'int8' });
+  const descriptor = readWhisper(folder);
+  writeDescriptor(folder, { ...descriptor, tokens: { ...descriptor.tokens, languages } });
 }
 
 t.test('listed() accepts short names with and without whisper-, and common names', async (t) => {
@@ -42,13 +53,29 @@ t.test('bestInstalled() selects the model with the lowest WER that is fast enoug
   const home = t.testdir();
   const room = { cores: 2, memoryBytes: 8 * GIB };
   t.equal((await bestInstalled(home, room)).name, 'whisper-base', 'no other model has been measured');
-  const checkpoint = join(home, 'checkpoint');
-  writeCheckpoint(checkpoint, SHAPES.plain!, 'F16');
-  await importModel(checkpoint, { home, name: 'good', variant: 'int8' });
+  await addModel(home, 'good', { en: 258, de: 259 });
   cpSync(join(home, 'models', 'good'), join(home, 'models', 'slow'), { recursive: true });
   keepCheck('whisper-base', home, check(20, 40));
   keepCheck('good', home, check(10, 8));
   keepCheck('slow', home, check(2, 1));
   t.equal((await bestInstalled(home, room)).name, 'good');
   t.equal((await bestInstalled(home, { cores: 2, memoryBytes: 1e6 })).name, 'whisper-base', 'not enough memory for the other');
+});
+
+t.test('bestInstalled() never selects a model of English alone, however good it is', async (t) => {
+  const home = t.testdir();
+  await addModel(home, 'english', {});
+  keepCheck('whisper-base', home, check(20, 40));
+  keepCheck('english', home, check(2, 40));
+  t.equal((await bestInstalled(home, { cores: 2, memoryBytes: 8 * GIB })).name, 'whisper-base');
+});
+
+t.test('fittingModel() takes auto to mean a model that fits into the memory of the container', async (t) => {
+  const home = t.testdir();
+  await addModel(home, 'good', { en: 258, de: 259 });
+  keepCheck('whisper-base', home, check(20, 40));
+  keepCheck('good', home, check(2, 40));
+  t.equal((await fittingModel('auto', home)).name, 'good');
+  t.intercept(process, 'constrainedMemory', { value: () => 1e6 });
+  t.equal((await fittingModel('auto', home)).name, 'whisper-base');
 });

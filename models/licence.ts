@@ -1,3 +1,5 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { readCard } from './published/card.ts';
 
 /** Facts about a model, from whoever imports it. */
@@ -31,4 +33,13 @@ export function creditOf(folder: string, name: string, { licence: said, source }
 /** Whether a file is the text of a licence, by its name. */
 export function isLicence(name: string): boolean {
   return /^licen[cs]e/i.test(name);
+}
+
+/** Names of the texts of licences in a folder, in order. Links to files count, as in the cache of Hugging Face; folders do not. */
+export async function licencesIn(folder: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const name of await readdir(folder)) {
+    if (isLicence(name) && (await stat(join(folder, name)).catch(() => null))?.isFile()) found.push(name);
+  }
+  return found.sort();
 }

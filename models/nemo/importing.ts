@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { copyFile, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { buildConformer, FILES } from '../build/conformer/build.ts';
 import type { CpuVariant, Variant } from '../build/graph/graph.ts';
@@ -7,7 +7,7 @@ import { isInt8 } from '../build/whisper/config.ts';
 import { variantForCpu } from '../cpu.ts';
 import { TOKENS, writeDescriptor } from '../descriptor.ts';
 import { install } from '../install.ts';
-import { isLicence } from '../licence.ts';
+import { licencesIn } from '../licence.ts';
 import type { ImportOptions } from '../making.ts';
 import { aboutOf, descriptorOf, type PublishedOptions } from '../published/importing.ts';
 import { writeMeasured } from '../published/measured.ts';
@@ -113,10 +113,9 @@ function read(path: string, { config, weights }: Archive, decoder?: Decoder): [N
 
 /** Copies the texts of licences beside the file. Returns their names. */
 async function copyLicences(from: string, to: string): Promise<string[]> {
-  const entries = await readdir(from, { withFileTypes: true });
-  const names = entries.filter((entry) => entry.isFile() && isLicence(entry.name)).map(({ name }) => name);
+  const names = await licencesIn(from);
   for (const name of names) await copyFile(join(from, name), join(to, name));
-  return names.sort();
+  return names;
 }
 
 function refused(path: string, why: string | Error): Error {

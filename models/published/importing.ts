@@ -5,7 +5,7 @@ import { isInt8 } from '../build/whisper/config.ts';
 import { variantForCpu } from '../cpu.ts';
 import { type DescriptorOf, type FrameDescriptor, INTERFACE, TOKENS, writeDescriptor } from '../descriptor.ts';
 import { install } from '../install.ts';
-import { creditOf, isLicence } from '../licence.ts';
+import { creditOf, isLicence, licencesIn } from '../licence.ts';
 import type { ImportOptions } from '../making.ts';
 import { SAMPLE_RATE } from '../sample-rate.ts';
 import { requireSpace } from '../space.ts';
@@ -135,7 +135,8 @@ export function aboutOf(
 /** The files to copy with their sizes: ONNX files, their external weights, and licences. */
 async function filesOf(folder: string, networks: readonly string[]): Promise<{ name: string; bytes: number }[]> {
   const wanted = new Set(networks.flatMap((file) => [file, ...externalFiles(join(folder, file))]));
-  const names = (await readdir(folder)).filter((name) => wanted.has(name) || isLicence(name));
+  const licences = await licencesIn(folder);
+  const names = (await readdir(folder)).filter((name) => wanted.has(name) || licences.includes(name));
   return Promise.all(names.sort().map(async (name) => ({ name, bytes: (await stat(join(folder, name))).size })));
 }
 

@@ -1,8 +1,9 @@
-import { writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { readWhisper } from '../../models/descriptor.ts';
 import { importModel } from '../../models/importing.ts';
+import { licencesIn } from '../../models/licence.ts';
 import { SHAPES, writeCheckpoint } from './checkpoint.ts';
 
 const CARD = '---\nlicense: cc-by-4.0\nbase_model: openai/whisper-small\n---\n';
@@ -23,6 +24,12 @@ t.test('importModel() reads the licence of a Whisper checkpoint from its card, a
   t.equal(licence, 'Apache-2.0');
   t.ok(files.some(({ name }) => name === 'LICENSE.txt'));
   t.notOk('attribution' in descriptor!);
+});
+
+t.test('licencesIn() names files and links to them, not folders or links to nothing', async (t) => {
+  const folder = t.testdir({ LICENSE: 'Be fair.', licenses: {}, 'LICENCE.linked': t.fixture('symlink', 'LICENSE') });
+  symlinkSync('nowhere', join(folder, 'license.gone'));
+  t.strictSame(await licencesIn(folder), ['LICENCE.linked', 'LICENSE']);
 });
 
 t.test('importModel() requires the origin of a Whisper checkpoint with a CC-BY licence, and keeps the attribution', async (t) => {

@@ -86,6 +86,7 @@ t.test('importPublished() reads licence, origin and languages from the card, and
   const folder = folderOf(t, 'ctc');
   writeFileSync(join(folder, 'README.md'), CARD);
   writeFileSync(join(folder, 'LICENSE'), 'the text');
+  mkdirSync(join(folder, 'licenses'));
   const { descriptor, folder: made } = await imported(folder, { languages: undefined });
   t.match(descriptor, {
     licence: 'CC-BY-4.0',

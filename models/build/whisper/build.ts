@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { LOOP, type Recipe, type WhisperDescriptor, writeDescriptor } from '../../descriptor.ts';
-import { isLicence } from '../../licence.ts';
+import { licencesIn } from '../../licence.ts';
 import { recipeFor } from '../../recipes/recipes.ts';
 import { createGraph, type Variant, type Weights } from '../graph/graph.ts';
 import { type WrittenFile, weightBytes, writeModel } from '../graph/write.ts';
@@ -140,8 +140,7 @@ export async function checkpointSha256(folder: string, signal?: AbortSignal): Pr
 /** Copies the companion files; those in `completed` are written from it instead. */
 async function copyCompanions(from: string, to: string, completed: Record<string, object>): Promise<WrittenFile[]> {
   const written: WrittenFile[] = [];
-  const licences = (await readdir(from, { withFileTypes: true })).filter((entry) => !entry.isDirectory() && isLicence(entry.name));
-  for (const name of [...COPIED, ...licences.map((entry) => entry.name).sort()]) {
+  for (const name of [...COPIED, ...(await licencesIn(from))]) {
     const given = completed[name];
     const bytes = given ? Buffer.from(`${JSON.stringify(given, null, 2)}\n`) : await readFile(join(from, name)).catch(() => null);
     if (!bytes) continue;

@@ -1,3 +1,6 @@
+import fs from 'node:fs';
+import { dirname } from 'node:path';
+
 const SYSTEM: Record<string, string> = {
   ENOENT: 'no such file or folder',
   ENOTDIR: 'part of the path is not a folder',
@@ -22,5 +25,18 @@ export function sentence(error: unknown): string {
 
 /** A readable reason for a system error, without the path, which the caller names. */
 export function reason(error: NodeJS.ErrnoException): string {
-  return SYSTEM[error.code ?? ''] ?? error.message;
+  return SYSTEM[codeOf(error) ?? ''] ?? error.message;
+}
+
+/** The code of a system error. Node says ENOENT of a folder that it could not create on a read-only file system. */
+function codeOf({ code, syscall, path }: NodeJS.ErrnoException): string | undefined {
+  if (code !== 'ENOENT' || syscall !== 'mkdir' || !path) return code;
+  let above = path;
+  while (!fs.existsSync(above)) above = dirname(above);
+  try {
+    fs.accessSync(above, fs.constants.W_OK);
+    return code;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code;
+  }
 }

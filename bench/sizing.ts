@@ -32,27 +32,40 @@ export interface Sizing {
 const PATIENCE_S = 300; // maximum p95 of the time to completion in the busy hour, seconds
 const SLOWER = 1.25; // the same for recordings that take longer by themselves: multiple of the p95 of their processing time
 const DAYS = 5; // simulated days; the first fills the queue and is not counted
+const COUNTED = 50; // recordings of which percentiles say something
+const LEAST_LOAD = 0.01; // hours per day: with less, nobody waits any shorter
+const FLEET = 50; // hosts; larger ones are simulated as several, which wait hardly longer
 
 /** The smallest number of hosts that keeps the wait short, found by simulation. More hosts do not make one recording faster. */
 export function size(load: Load, host: Host): Sizing {
   const least = Math.max(1, Math.ceil((load.hoursPerDay * load.busyHour * host.minutesPerHour) / 60));
-  for (let hosts = Math.max(1, Math.floor(least * 0.7)); ; hosts++) {
-    const { alone, ...found } = simulate(load, host, hosts);
-    if (found.wait.p95 <= PATIENCE_S || (found.wait.p95 <= SLOWER * alone && found.busy <= 1)) return found;
+  const fleets = Math.ceil(least / FLEET);
+  const share = { ...load, hoursPerDay: Math.max(LEAST_LOAD, load.hoursPerDay / fleets) };
+  for (let hosts = Math.max(1, Math.floor((least / fleets) * 0.7)); ; hosts++) {
+    const { alone, wait, busy } = simulate(share, host, hosts);
+    if (wait.p95 > PATIENCE_S && !(wait.p95 <= SLOWER * alone && busy <= 1)) continue;
+    const all = hosts * fleets;
+    return { hosts: all, cores: all * host.cores, gib: all * host.gib, wait, busy };
   }
+}
+
+/** Days that bring enough recordings in the busiest hour. */
+function daysFor({ hoursPerDay, meanMinutes, busyHour }: Load): number {
+  return Math.max(DAYS, 1 + Math.ceil((COUNTED * meanMinutes) / (60 * hoursPerDay * busyHour)));
 }
 
 /**
  * First come, first served, over several days of Poisson arrivals with log-normal lengths; each host processes one recording at a time.
  * `alone`: p95 of the processing time of the same recordings, seconds.
  */
-function simulate(load: Load, host: Host, hosts: number, seed = 1): Sizing & { alone: number } {
+function simulate(load: Load, host: Host, hosts: number, seed = 1): Pick<Sizing, 'wait' | 'busy'> & { alone: number } {
+  const days = daysFor(load);
   const random = seeded(seed);
   const free = new Array<number>(hosts).fill(0);
   const waits: number[] = [];
   const works: number[] = [];
   const sigma = 0.9; // spread of call lengths: many short, few long
-  for (let hour = 0; hour < DAYS * 24; hour++) {
+  for (let hour = 0; hour < days * 24; hour++) {
     const share = profile(hour % 24, load.busyHour);
     const rate = (load.hoursPerDay * share * 60) / load.meanMinutes / 3600; // recordings per second
     for (let t = 0; rate > 0; ) {
@@ -72,11 +85,8 @@ function simulate(load: Load, host: Host, hosts: number, seed = 1): Sizing & { a
   }
   for (const seconds of [waits, works]) seconds.sort((a, b) => a - b);
   return {
-    hosts,
-    cores: hosts * host.cores,
-    gib: hosts * host.gib,
     wait: { p50: quantile(waits, 0.5), p95: quantile(waits, 0.95) },
-    busy: works.reduce((sum, work) => sum + work, 0) / (hosts * 3600 * (DAYS - 1)),
+    busy: works.reduce((sum, work) => sum + work, 0) / (hosts * 3600 * (days - 1)),
     alone: quantile(works, 0.95),
   };
 }

@@ -28,3 +28,21 @@ t.test('size() adds no hosts for recordings that take longer than the wanted tim
   const slow = size({ ...load, meanMinutes: 120 }, { ...host, minutesPerHour: 20 });
   t.ok(slow.hosts <= 20, JSON.stringify(slow)); // 600 minutes
 });
+
+t.test('size() counts enough recordings of a small load to say how long they wait', async (t) => {
+  for (const hoursPerDay of [0.001, 0.1, 1]) {
+    const { hosts, wait, busy } = size({ ...load, hoursPerDay }, host);
+    t.equal(hosts, 1);
+    t.ok(wait.p50 > 1 && wait.p95 < 120, `${hoursPerDay} h: ${wait.p50} to ${wait.p95} s`); // ten minutes take 10 s alone
+    t.ok(busy > 0 && busy < 0.01);
+  }
+});
+
+t.test('size() answers for loads of any size, in proportion', async (t) => {
+  const slow = { ...host, minutesPerHour: 120 };
+  for (const hoursPerDay of [2000, 200_000, 1e9]) {
+    const { hosts } = size({ ...load, hoursPerDay }, slow);
+    const least = (hoursPerDay * BUSY_HOUR * 120) / 60;
+    t.ok(hosts >= 0.95 * least && hosts <= 1.1 * least, `${hosts} of at least ${least}`);
+  }
+});

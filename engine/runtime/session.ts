@@ -86,8 +86,18 @@ export async function openSession(network: string | Uint8Array, options: Session
       ...(options.profile ? { enableProfiling: true, profileFilePrefix: options.profile } : {}),
       extra: { session: { intra_op: { allow_spinning: '0' } } },
     }),
-  );
+  ).catch((error: Error) => {
+    throw typeof network === 'string' ? damaged(network, error) : error;
+  });
   return sessionOf(inference, device, options.profile);
+}
+
+/** The error for a file that is missing or cut short; others as they are. */
+function damaged(network: string, cause: Error): Error {
+  const found = /Protobuf parsing failed|File doesn't exist|ModelProto does not have a graph/.exec(cause.message)?.[0];
+  if (!found) return cause;
+  const remedy = '"longhand models verify" names damaged files; restore them, or import the model again';
+  return new Error(`Cannot load ${network}: it is missing or damaged (${found}); ${remedy}`, { cause });
 }
 
 /**

@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { openSession } from '../../../engine/runtime/session.ts';
 import { addTiny, TINY } from '../../support/models.ts';
 import { finish, ROOT } from '../../support/processes.ts';
 
@@ -35,3 +36,10 @@ for (const [where, program] of Object.entries({ 'the main thread': MAIN, 'worker
     );
   });
 }
+
+t.test('openSession() says that a file is missing or damaged, and what to do', async (t) => {
+  const whole = readFileSync(join(home, 'models', TINY, 'encoder.onnx'));
+  const at = t.testdir({ 'half.onnx': whole.subarray(0, whole.length / 2), 'empty.onnx': '', 'pointer.onnx': 'version https://git-lfs' });
+  for (const name of ['half.onnx', 'empty.onnx', 'pointer.onnx', 'none.onnx'])
+    await t.rejects(openSession(join(at, name)), /^Cannot load .*: it is missing or damaged \(.*\); "longhand models verify" names/, name);
+});

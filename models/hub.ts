@@ -152,13 +152,20 @@ const REMEDIES: readonly [RegExp, string][] = [
 
 /** The error for a hub, or where it redirects, that gives no answer. */
 function unreachable({ origin }: URL, cause: Error): Error {
-  const { code, message } = (cause.cause ?? cause) as Error & { code?: unknown };
-  const reason = typeof code === 'string' ? code : message; // that of a timeout is a number
+  const { code, message } = firstCause(cause);
+  const reason = typeof code === 'string' && !code.startsWith('UND_') ? code : message; // that of a timeout is a number
   const found = `Cannot reach ${origin} (${reason})`;
   const remedy =
     REMEDIES.find(([codes]) => codes.test(reason))?.[1] ??
     'is this machine online? If not, copy a checkpoint folder to it and use "longhand models import"';
   return new Error(`${found}: ${remedy}`, { cause });
+}
+
+type Coded = Error & { code?: unknown };
+
+/** Where a proxy refuses, the errors in between say only that the request was cancelled. */
+function firstCause(error: Coded): Coded {
+  return error.cause ? firstCause(error.cause as Coded) : error;
 }
 
 class Refused extends Error {}

@@ -13,7 +13,12 @@ export function addGpu(program: Command): void {
     .option('--no-check', 'do not open a session: for building images without a GPU')
     .option('--json', 'print JSON')
     .action(async ({ from, index, check, json }: { from?: string; index?: string; check: boolean; json?: boolean }) => {
-      const [{ install }, { checkGpu }] = await Promise.all([import('../gpu/install.ts'), import('../../engine/runtime/gpu.ts')]);
+      const [{ install }, { checkGpu }, { useProxy }] = await Promise.all([
+        import('../gpu/install.ts'),
+        import('../../engine/runtime/gpu.ts'),
+        import('./proxy.ts'),
+      ]);
+      useProxy();
       const files = await install({ from, index, onStage: (line) => void process.stderr.write(`${line}\n`) });
       if (check) report({ files: files.length, ...(await checkGpu()) }, json);
       else print({ files: files.length }, json);

@@ -39,9 +39,11 @@ export function addModels(program: Command): void {
     .description('download a checkpoint from a model hub, convert and check it: tiny, small, large-v3-turbo, or owner/name[@revision]')
     .argument('<name>')
     .action(async (model: string, options: Options) => {
-      const { pullModel } = await import('../../models/pull.ts');
-      const hub = () => ({ hub: process.env.HF_ENDPOINT, token: process.env.HF_TOKEN }); // make() reads .env first
-      await make(model, options, (making) => pullModel(model, { ...making, ...hub() }));
+      const [{ pullModel }, { useProxy }] = await Promise.all([import('../../models/pull.ts'), import('./proxy.ts')]);
+      await make(model, options, (making) => {
+        useProxy();
+        return pullModel(model, { ...making, hub: process.env.HF_ENDPOINT, token: process.env.HF_TOKEN }); // make() has read .env
+      });
     });
 
   making(models.command('import'))

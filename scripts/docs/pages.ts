@@ -12,11 +12,12 @@ interface Page {
   text: string;
 }
 
-/** Read outside the settings table: by ffmpeg's look-up, the model hub and the AWS client. */
+/** Read outside the settings table: by ffmpeg's look-up, the model hub, downloads and the AWS client. */
 const OTHERS: [name: string, meaning: string][] = [
   ['FFMPEG_PATH', 'Path of ffmpeg; default: the one on the `PATH`, else the npm build'],
   ['HF_ENDPOINT', 'Model hub for `models pull`; default `https://huggingface.co`'],
   ['HF_TOKEN', 'Token for that hub'],
+  ['HTTPS_PROXY', 'Proxy for `models pull` and `gpu install`; `HTTP_PROXY` for hubs without TLS, `NO_PROXY` for exceptions'],
   ['AWS_ACCESS_KEY_ID', 'Credentials for S3, with `AWS_SECRET_ACCESS_KEY` and `AWS_REGION`'],
 ];
 

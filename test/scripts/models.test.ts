@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import path from 'node:path';
 import t from 'tap';
 import { readWhisper } from '../../models/descriptor.ts';
@@ -52,4 +52,33 @@ t.test('models pull takes the hub and the token from .env, too', async (t) => {
   const { stderr } = await finish(LONGHAND, ['models', 'pull', 'owner/name'], { LONGHAND_HOME: folder }, here);
   t.match(stderr, `Cannot find a model owner/name on ${url}`);
   t.strictSame(asked, ['Bearer secret']);
+});
+
+t.test('models pull goes through the proxy that the environment names, except to hosts in NO_PROXY', async (t) => {
+  const hub = createServer((_, response) => void response.writeHead(404).end());
+  const asked: string[] = [];
+  let status = '200 OK';
+  const proxy = createServer().on('connect', (request, client) => {
+    asked.push(request.url!);
+    client.on('error', () => {}).write(`HTTP/1.1 ${status}\r\n\r\n`);
+    const target = connect((hub.address() as AddressInfo).port, '127.0.0.1', () => target.pipe(client).pipe(target));
+    target.on('error', () => client.destroy());
+  });
+  for (const server of [hub, proxy]) {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.teardown(() => server.close());
+  }
+  const at = (server: typeof hub) => `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const pull = async (more: Record<string, string>) => {
+    const given = { LONGHAND_HOME: folder, HF_ENDPOINT: 'http://hub.example', HTTP_PROXY: `http://${at(proxy)}`, ...more };
+    return (await longhand(['models', 'pull', 'owner/name'], given)).stderr;
+  };
+  t.match(await pull({}), 'Cannot find a model owner/name on http://hub.example');
+  t.strictSame(asked.splice(0), ['hub.example:80']);
+  t.match(await pull({ HF_ENDPOINT: `http://${at(hub)}`, NO_PROXY: '127.0.0.1' }), 'Cannot find a model owner/name');
+  t.strictSame(asked, []);
+  status = '407 Proxy Authentication Required';
+  t.match(await pull({}), /Cannot reach http:\/\/hub\.example \(.*407/);
+  t.match(await pull({ HTTP_PROXY: 'proxy:3128' }), 'Cannot use HTTP_PROXY: expected the URL of a proxy');
 });

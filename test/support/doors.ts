@@ -48,7 +48,7 @@ export const DOORS: Record<string, string[]> = {
   standardwebhooks: ['engine/courier/post.ts'],
   'subset-font': ['api/export/documents/fonts.ts'],
   tsx: ['api/export/documents/worker.mjs', 'engine/runtime/worker.mjs', 'scripts/commands/launch.mjs'],
-  undici: ['engine/reports/fetch.ts'],
+  undici: ['engine/reports/fetch.ts', 'scripts/commands/proxy.ts'],
   vite: ['api/console/'],
   yaml: ['models/nemo/config.ts'],
   yauzl: ['scripts/gpu/wheel.ts'],

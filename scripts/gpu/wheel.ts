@@ -19,37 +19,40 @@ interface Listing {
 }
 
 const INDEX = 'https://pypi.org/simple';
+const OFFLINE = 'download the wheels elsewhere with pip, copy them to this machine and use "longhand gpu install --from FOLDER"';
 const LINUX = process.arch === 'arm64' ? 'aarch64' : 'x86_64';
 
 /** The newest wheel of a project for this CPU whose version satisfies `fits`. Throws if there is none or the index cannot be reached. */
 export async function findWheel(project: string, fits: (version: string) => boolean, index = INDEX): Promise<Wheel> {
   const accept = 'application/vnd.pypi.simple.v1+json';
-  const answer = await fetch(`${index}/${project}/`, { headers: { accept } }).catch((cause) => {
-    throw new Error(
-      `Cannot reach ${index}: is this machine online? If not, copy the libraries to it and use "longhand gpu install --from FOLDER"`,
-      {
-        cause,
-      },
-    );
+  const page = `${index.replace(/\/+$/, '')}/${project}/`;
+  const answer = await fetch(page, { headers: { accept } }).catch((cause) => {
+    throw new Error(`Cannot reach ${index}: is this machine online? If not, ${OFFLINE}`, { cause });
   });
   if (!answer.ok) throw new Error(`Cannot get ${project} from ${index}: it responded with ${answer.status}`);
-  const { files } = (await answer.json()) as Listing;
-  const fitting = files
+  const listing = (await answer.json().catch(() => null)) as Listing | null;
+  if (!Array.isArray(listing?.files))
+    throw new Error(`Cannot use ${index}: it did not answer in the JSON of package indexes (PEP 691); ${OFFLINE}`);
+  const fitting = listing.files
     .filter(({ filename, yanked }) => !yanked && filename.endsWith('.whl') && filename.includes('linux') && filename.includes(LINUX))
     .filter(({ filename }) => fits(versionOf(filename)))
     .sort((a, b) => compare(versionOf(a.filename), versionOf(b.filename)));
   const newest = fitting.at(-1);
   if (!newest?.hashes.sha256) throw new Error(`Cannot get ${project}: ${index} has no wheel of the required version for linux ${LINUX}`);
   const { filename, url, size, hashes } = newest;
-  return { filename, url: new URL(url, `${index}/${project}/`).href, size, sha256: hashes.sha256! };
+  return { filename, url: new URL(url, page).href, size, sha256: hashes.sha256! };
 }
 
 /** Downloads a wheel and verifies its checksum. Returns its path. */
 export async function download(wheel: Wheel, folder: string, onBytes: (bytes: number) => void): Promise<string> {
   const to = path.join(folder, wheel.filename);
-  const answer = await fetch(wheel.url);
-  if (!answer.ok || !answer.body)
-    throw new Error(`Cannot download ${wheel.filename}: ${new URL(wheel.url).host} responded with ${answer.status}`);
+  const { host } = new URL(wheel.url);
+  const failed = (cause: Error) => {
+    const { message } = (cause.cause ?? cause) as Error;
+    throw new Error(`Cannot download ${wheel.filename} from ${host} (${message}): try again, or ${OFFLINE}`, { cause });
+  };
+  const answer = await fetch(wheel.url).catch(failed);
+  if (!answer.ok || !answer.body) throw new Error(`Cannot download ${wheel.filename}: ${host} responded with ${answer.status}`);
   const hash = createHash('sha256');
   const counted = async function* (chunks: AsyncIterable<Uint8Array>) {
     for await (const chunk of chunks) {
@@ -58,7 +61,7 @@ export async function download(wheel: Wheel, folder: string, onBytes: (bytes: nu
       yield chunk;
     }
   };
-  await pipeline(Readable.fromWeb(answer.body as never), counted, createWriteStream(to));
+  await pipeline(Readable.fromWeb(answer.body as never), counted, createWriteStream(to)).catch(failed);
   if (hash.digest('hex') !== wheel.sha256)
     throw new Error(`Cannot use ${wheel.filename}: its checksum differs from that in the index; try again`);
   return to;

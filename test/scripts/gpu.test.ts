@@ -47,7 +47,11 @@ t.test('findWheel() selects the required version for this processor, and downloa
   ];
   let damaged = false;
   const server = createServer((request, response) => {
-    if (request.url === '/simple/onnxruntime-gpu/') response.setHeader('content-type', 'application/json').end(JSON.stringify({ files }));
+    if (request.url === '/simple/html/') response.end('<!DOCTYPE html>');
+    else if (request.url === '/files/broken')
+      response.writeHead(200, { 'content-length': 9 }).write('half', () => setTimeout(() => response.destroy(), 50));
+    else if (request.url === '/simple/onnxruntime-gpu/')
+      response.setHeader('content-type', 'application/json').end(JSON.stringify({ files }));
     else response.end(damaged ? bytes.subarray(1) : bytes);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -70,6 +74,16 @@ t.test('findWheel() selects the required version for this processor, and downloa
     findWheel('x', () => true, 'http://127.0.0.1:1/simple'),
     /gpu install --from FOLDER/,
   );
+  await t.rejects(
+    findWheel('html', () => true, index),
+    /^Cannot use http.*: it did not answer in the JSON of package indexes \(PEP 691\); download the wheels elsewhere/,
+  );
+  for (const url of [`${index}/../files/broken`, 'http://127.0.0.1:1/x'])
+    await t.rejects(
+      download({ ...found, url }, join(folder, 'got'), () => {}),
+      /^Cannot download onnxruntime_gpu.* from 127\.0\.0\.1:\d+ \(.+\): try again, or download the wheels elsewhere/,
+    );
+  t.match(await findWheel('onnxruntime-gpu', (version) => version === '1.30.0', `${index}/`), found, 'with a slash at the end');
 });
 
 /** A folder with an installation, and its content. */

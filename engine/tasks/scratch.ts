@@ -14,7 +14,8 @@ export interface Scratch {
   share(path: string): Promise<void>;
   /**
    * Removes folders of engines that have been dead since an earlier call, two heartbeats ago: if the database's clock jumps, all engines look
-   * dead until their next heartbeat. `living` returns those of the given engines that have recent heartbeats.
+   * dead until their next heartbeat. `living` returns those of the given engines that have recent heartbeats. Rejects if a
+   * folder could not be removed, after removing the others.
    */
   clean(living: (ids: readonly string[]) => Promise<ReadonlySet<string>>): Promise<number>;
   close(): Promise<void>;
@@ -73,7 +74,9 @@ export async function openScratch(
       for (const id of suspected.keys()) if (!lifeless.includes(id)) suspected.delete(id);
       for (const id of lifeless) if (!suspected.has(id)) suspected.set(id, now());
       const dead = others.filter(({ id }) => now() - (suspected.get(id) ?? now()) >= SUSPICION_MS);
-      for (const { path } of dead) await rm(path, { recursive: true, force: true });
+      const failures: unknown[] = []; // a folder of another user, who ran an engine here before, must not keep back the others
+      for (const { path } of dead) await rm(path, { recursive: true, force: true }).catch((error) => failures.push(error));
+      if (failures.length) throw failures[0];
       return dead.length;
     },
     async close() {

@@ -73,3 +73,26 @@ t.test('clean() removes folders left by engines that stay dead for two heartbeat
   t.strictSame((await readdir(base)).sort(), [name(own), foreign, 'unrelated'].sort());
   await scratch.close();
 });
+
+t.test('clean() removes the other folders of dead engines when one cannot be removed', { skip: noDisks() ?? false }, async (t) => {
+  const home = t.testdir();
+  const dead = Array.from({ length: 4 }, () => `longhand-${installation.slice(0, 12)}-${randomUUID()}`);
+  for (const name of dead) await mkdir(join(home, 'scratch', name), { recursive: true });
+  const source = `
+    import { readdir } from 'node:fs/promises';
+    import { openScratch } from '${join(ROOT, 'engine/tasks/scratch.ts')}';
+    let now = 0;
+    const scratch = await openScratch('${installation}', '${randomUUID()}', '${home}', () => now);
+    const clean = () => scratch.clean(async () => new Set()).catch(({ code }) => code);
+    await clean();
+    now = 31_000;
+    const result = await clean();
+    await scratch.close();
+    console.log(result, ...(await readdir('${join(home, 'scratch')}')));`;
+  const program = join(home, 'program.mjs');
+  await writeFile(program, source);
+  const [stuck] = await readdir(join(home, 'scratch')); // the first to be removed
+  const mounted = `mount -t tmpfs none '${join(home, 'scratch', stuck!)}' && exec "$@"`; // what is mounted cannot be removed
+  const { stdout, stderr } = await finish('unshare', ['--mount', 'sh', '-c', mounted, 'sh', process.execPath, ...RUN, program]);
+  t.equal(stdout.trim(), `EBUSY ${stuck}`, stderr);
+});

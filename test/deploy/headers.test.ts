@@ -4,12 +4,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { testApi } from '../support/client.ts';
 import { environment, freePort, ROOT } from '../support/processes.ts';
 import { needPrograms } from '../support/programs.ts';
 import { connectRaw, head } from '../support/raw.ts';
+import { eventually } from '../support/service.ts';
 
 const programs = needPrograms(t, 'nginx', 'haproxy');
 const api = await testApi(t);
@@ -36,7 +36,7 @@ async function front(name: 'nginx' | 'haproxy'): Promise<number> {
         .get({ port, path: '/readyz', agent: false }, (answer) => resolve(answer.resume().statusCode === 200))
         .on('error', () => resolve(false));
     });
-  for (let i = 0; i < 100 && !(await ready()); i++) await sleep(100);
+  await eventually(ready, name);
   return port;
 }
 

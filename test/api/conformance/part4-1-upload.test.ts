@@ -6,6 +6,7 @@ import { openDb } from '../../../db/postgres/orm.ts';
 import { testApi } from '../../support/client.ts';
 import { provokes } from '../../support/provokes.ts';
 import { connectRaw, head } from '../../support/raw.ts';
+import { eventually } from '../../support/service.ts';
 import { FILE, type Headers, knock, send, uploadHeaders } from '../../support/uploads.ts';
 
 const POST = 'POST /transcriptions';
@@ -228,7 +229,7 @@ t.test('POST /transcriptions stores the file although a template was deleted dur
   const connection = await connectRaw(api.url);
   connection.write(head('POST', '/v1/transcriptions?reports=doomed,summary', uploadHeaders(key)));
   connection.write(FILE.subarray(0, 1000));
-  for (let tries = 0; tries < 100 && !(await rows('upload_leases')); tries++) await sleep(50);
+  await eventually(async () => (await rows('upload_leases')) > 0, 'a slot');
   await api.db.acrossTenants((tx) => tx.rows(`delete from templates where slug = 'doomed'`));
   connection.write(FILE.subarray(1000));
   const answer = await connection.answer();
@@ -244,7 +245,7 @@ t.test('POST /transcriptions says to try again if its workspace is deleted durin
   const connection = await connectRaw(api.url);
   connection.write(head('POST', '/v1/transcriptions', uploadHeaders(last)));
   connection.write(FILE.subarray(0, 1000));
-  for (let tries = 0; tries < 100 && !(await rows('upload_leases')); tries++) await sleep(50);
+  await eventually(async () => (await rows('upload_leases')) > 0, 'a slot');
   await api.db.acrossTenants((tx) => tx.rows('delete from workspaces where id = ?::uuid', [gone]));
   connection.write(FILE.subarray(1000));
   t.match(await connection.answer(), { status: 503, json: { code: 'service_unavailable' } });

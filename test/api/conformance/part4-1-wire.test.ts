@@ -5,6 +5,7 @@ import t from 'tap';
 import { testApi } from '../../support/client.ts';
 import { provokes } from '../../support/provokes.ts';
 import { connectRaw, head } from '../../support/raw.ts';
+import { eventually } from '../../support/service.ts';
 import { FILE, send, uploadHeaders } from '../../support/uploads.ts';
 
 const POST = 'POST /transcriptions';
@@ -19,12 +20,11 @@ const start = async (headers: Record<string, string | number>, query = '') => {
   return connection;
 };
 const record = async (externalId: string) => {
-  for (let tries = 0; tries < 100; tries++) {
+  const found = await eventually(async () => {
     const { json } = await api.call(key, 'GET', `/v1/transcriptions?status=failed&external_id=${externalId}`);
-    if (json.total) return (await api.call(key, 'GET', `/v1/transcriptions/${json.items[0].id}`)).json;
-    await sleep(50);
-  }
-  return null;
+    return json.items[0];
+  }, `the record ${externalId}`);
+  return (await api.call(key, 'GET', `/v1/transcriptions/${found.id}`)).json;
 };
 const spooled = async () => {
   let count = 0;
@@ -74,11 +74,10 @@ t.test('a body that breaks off leaves a failed record and no file, and releases 
   const before = await spooled();
   const connection = await start({ 'X-External-Id': 'broken', 'Idempotency-Key': 'broken' });
   connection.write(FILE.subarray(0, 2000));
-  await sleep(200);
+  await eventually(async () => (await leases()).length === 2, 'slot and key');
   connection.end(true);
   t.match(await record('broken'), { status: 'failed', error_code: 'UPLOAD_INCOMPLETE', duration_seconds: null });
-  for (let tries = 0; tries < 100 && (await leases()).length; tries++) await sleep(50);
-  t.strictSame(await leases(), []);
+  await eventually(async () => !(await leases()).length, 'the release of slot and key');
   t.equal(await spooled(), before);
   t.equal((await send(api.url, key, { 'Idempotency-Key': 'broken' })).status, 201);
 });

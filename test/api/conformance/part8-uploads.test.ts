@@ -33,7 +33,7 @@ async function openUpload(url: string, key: string, query = ''): Promise<RawConn
 const places = async (workspace: string) =>
   (await api.db.acrossTenants((tx) => tx.rows('select id from upload_leases where workspace_id = ?', [workspace]))).length;
 const until = async (met: () => Promise<boolean>) => {
-  for (let tries = 0; tries < 200 && !(await met()); tries++) await new Promise((resolve) => setTimeout(resolve, 25));
+  while (!(await met())) await new Promise((resolve) => setTimeout(resolve, 25));
 };
 
 t.test('uploads in flight are counted per key and per workspace, across both hosts', async (t) => {

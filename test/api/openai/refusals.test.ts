@@ -4,6 +4,7 @@ import OpenAI, { toFile } from 'openai';
 import t from 'tap';
 import { testApi } from '../../support/client.ts';
 import { connectRaw } from '../../support/raw.ts';
+import { eventually } from '../../support/service.ts';
 
 const api = await testApi(t, { LONGHAND_WAIT_S: '1', LONGHAND_LIMIT_MAX_FILE_BYTES: '100000' });
 const owner = await api.world.member(await api.world.workspace(), { role: 'owner' });
@@ -91,19 +92,17 @@ t.test('a client that disconnects, while sending or while waiting, leaves nothin
   while ((await queued()) !== 1) await sleep(50);
   stop.abort();
   await asked;
-  for (let i = 0; i < 100 && (await queued()) !== 0; i++) await sleep(100);
-  t.equal(await queued(), 0, 'the transcription is deleted');
+  await eventually(async () => !(await queued()), 'the deletion of the transcription');
 
   const half = await connectRaw(patient.url);
   half.write(
     `POST /v1/audio/transcriptions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${own}\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 100000\r\n\r\n` +
       `--x\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\n${'a'.repeat(5000)}`,
   );
-  await sleep(500);
-  half.end(true);
   const held = () => patient.db.acrossTenants((tx) => tx.rows('select 1 from upload_leases'));
-  for (let i = 0; i < 100 && (await held()).length; i++) await sleep(100);
-  t.strictSame(await held(), [], 'its slot is free');
+  await eventually(async () => (await held()).length > 0, 'a slot');
+  half.end(true);
+  await eventually(async () => !(await held()).length, 'the release of its slot');
   for await (const { id } of patient.spool.list()) t.fail(`${id} is left in the spool`);
   t.equal(await queued(), 0);
 });

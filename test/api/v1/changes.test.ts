@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { renameSpeaker } from '../../../db/transcripts/speakers.ts';
 import { tokenOf } from '../../support/actors.ts';
@@ -53,13 +52,16 @@ t.test('updated_since misses nothing that is committed out of order', async (t) 
   await settled();
   const start = await list(`updated_since=${new Date(Date.now() + 1).toISOString()}`);
   let commit = () => {};
-  const slow = db.acrossTenants(async (tx) => {
-    await tx.rows('update transcriptions set updated_at = clock_timestamp() where id = ?', [early]);
-    await new Promise<void>((resolve) => {
-      commit = resolve;
+  let slow: Promise<void> | undefined;
+  await new Promise<void>((updated) => {
+    slow = db.acrossTenants(async (tx) => {
+      await tx.rows('update transcriptions set updated_at = clock_timestamp() where id = ?', [early]);
+      await new Promise<void>((resolve) => {
+        commit = resolve;
+        updated();
+      });
     });
   });
-  await sleep(200);
   await touch(late);
   const during = await list(`cursor=${start.cursor}`);
   t.strictSame(during.ids, [late], 'committed changes are shown immediately');

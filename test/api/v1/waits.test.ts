@@ -2,6 +2,7 @@ import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { testApi } from '../../support/client.ts';
+import { eventually } from '../../support/service.ts';
 
 const api = await testApi(t);
 const owner = await api.world.member(await api.world.workspace(), { role: 'owner' });
@@ -10,18 +11,27 @@ const get = (id: string, query: string) => api.call(key, 'GET', `/v1/transcripti
 const become = (id: string, status: string) =>
   api.db.acrossTenants((tx) => tx.rows('update transcriptions set status = ?, updated_at = clock_timestamp() where id = ?', [status, id]));
 
+/**
+ * Response to a request that waits while the status changes. A busy machine may look at the status only after the change, and then wait in
+ * vain: the change comes later then. Rejects if it is never noticed.
+ */
+async function changing(id: string, query: string, from: string, to: string) {
+  for (const pause of [300, 3_000, 15_000]) {
+    await become(id, from);
+    const begun = performance.now();
+    const waiting = get(id, `?wait=30${query}`);
+    await sleep(pause);
+    await become(id, to);
+    const answer = await waiting;
+    if (performance.now() - begun < 25_000) return answer; // long before the wait times out
+  }
+  throw new Error(`a change from ${from} to ${to} did not end the wait`);
+}
+
 t.test('wait returns when the status changes, and when the transcription ends', async (t) => {
   const id = await api.world.transcription(owner, { status: 'queued' });
-  const begun = performance.now();
-  const waiting = get(id, '?wait=30');
-  await sleep(300);
-  await become(id, 'processing');
-  t.match(await waiting, { status: 200, json: { status: 'processing' } });
-  const ending = get(id.toUpperCase(), '?wait=30&words=true');
-  await sleep(300);
-  await become(id, 'failed');
-  t.match(await ending, { status: 200, json: { status: 'failed' } });
-  t.ok(performance.now() - begun < 25_000, 'long before the wait times out');
+  t.match(await changing(id, '', 'queued', 'processing'), { status: 200, json: { status: 'processing' } });
+  t.match(await changing(id.toUpperCase(), '&words=true', 'processing', 'failed'), { status: 200, json: { status: 'failed' } });
   t.match(await get(id, '?wait=60'), { status: 200, json: { status: 'failed' } }, 'a finished one is returned immediately');
 });
 
@@ -58,10 +68,16 @@ t.test('300 waiting requests hold no connection of the pool, and every one is an
     });
   const waiting = Array.from({ length: 300 }, ask);
   await sleep(1_500);
-  const busy = await api.db.direct(
-    `select count(*)::int as held from pg_stat_activity where datname = current_database() and state <> 'idle' and pid <> pg_backend_pid()`,
+  const busy = async () => {
+    const [row] = await api.db.direct(
+      `select count(*)::int as held from pg_stat_activity where datname = current_database() and state <> 'idle' and pid <> pg_backend_pid()`,
+    );
+    return Number(row!.held);
+  };
+  await t.resolves(
+    eventually(async () => (await busy()) <= 2, 'connections to be free while 300 requests wait', 40),
+    'a slow machine reads the requests for longer',
   );
-  t.ok(Number(busy[0]!.held) <= 2, `${busy[0]!.held} connections in use while 300 requests wait`);
   t.equal((await get(id, '')).status, 200, 'other requests are served meanwhile');
   await become(id, 'completed');
   t.strictSame(new Set(await Promise.all(waiting)), new Set(['completed']));

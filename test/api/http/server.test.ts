@@ -136,7 +136,7 @@ t.test('serve() accepts X-Forwarded-For only from trusted proxies', async (t) =>
   t.equal(await address(trusting, '198.51.100.1, 203.0.113.9, 10.1.2.3'), '203.0.113.9');
   t.equal(await address(trusting, 'nonsense'), '127.0.0.1');
   t.equal(await address(trusting, '198.51.100.1:80, 203.0.113.9:4711, 10.1.2.3:4712'), '203.0.113.9', 'with ports');
-  t.equal(await address(trusting, '[2001:db8::7]:4711'), '2001:db8::7');
+  for (const hop of ['[2001:db8::7]:4711', '[2001:db8::7]']) t.equal(await address(trusting, hop), '2001:db8::7');
   t.equal(await address(trusting, '0:0:0:0:0:ffff:cb00:7109, 10.1.2.3'), '203.0.113.9');
   if (!(await isDual())) return t.comment('this machine has no sockets for IPv4 and IPv6');
   const both = await serveRoutes(t, ROUTES, { HOST: '::', LONGHAND_TRUST_PROXY: '127.0.0.1' });

@@ -73,6 +73,29 @@ async function hindered(t: Test, options: { keepDays: number; retentionDays: num
   };
 }
 
+t.test('files that could not be removed are tried after all others', async (t) => {
+  const { engine, db, bad, sweeper, left } = await hindered(t, { keepDays: 0, retentionDays: null });
+  const add = async (count: number, seen: string, looked = 'now()') => {
+    const ids = Array.from({ length: count }, () => randomUUID());
+    for (const id of ids) await (await engine.spool.create(id, 'mp3')).finish();
+    await db.query('*', `insert into spool_orphans (name, seen_at, looked_at) select unnest(?::text[]) || '.mp3', ${seen}, ${looked}`, [
+      ids,
+    ]);
+    return ids;
+  };
+  const DELETED = `'-infinity'`;
+  for (const id of await add(250, DELETED)) bad.add(id); // more than a batch
+  await add(5, DELETED, `now() - interval '1 minute'`); // the others were tried since
+  await sweeper.sweep();
+  t.strictSame(await left(), [...bad].sort());
+  const LISTED = `now() - interval '1 hour'`;
+  for (const id of await add(250, LISTED)) bad.add(id);
+  for (let k = 0; k < 2; k++) await sweeper.tidy();
+  await add(5, LISTED);
+  await sweeper.tidy();
+  t.strictSame(await left(), [...bad].sort());
+});
+
 t.test('media that cannot be removed keep those of no other transcription in the spool, finished or past their term', async (t) => {
   const { bad, warnings, sweeper, transcriptions, record, left } = await hindered(t, { keepDays: 7, retentionDays: 0 });
   const ids = await transcriptions(450);
@@ -92,6 +115,26 @@ t.test('media that cannot be removed keep those of no other transcription in the
   bad.clear();
   await sweeper.sweep();
   t.strictSame(await left(), [], 'those are tried again');
+});
+
+t.test('recordings are neither removed nor forgotten while the spool is in trouble: its folder may be another one', async (t) => {
+  const { db, engine, sweeper, transcriptions, record, left } = await hindered(t, { keepDays: 30, retentionDays: null });
+  const [finished, kept, deleted] = (await transcriptions(3)) as [string, string, string];
+  await record([finished, deleted]);
+  await record([kept], '2020-01-01');
+  await db.query('*', 'delete from transcriptions where id = ?', [deleted]);
+  const known = async () => {
+    const names = 'select id::text from transcriptions where media_key_sealed is not null union select name from spool_orphans';
+    return (await db.query('*', names)).length;
+  };
+  Object.assign(engine.trouble, { reason: 'spool' });
+  await sweeper.sweep();
+  t.strictSame(await left(), [finished, kept, deleted].sort());
+  t.equal(await known(), 3);
+  Object.assign(engine.trouble, { reason: null });
+  await sweeper.sweep();
+  t.strictSame(await left(), []);
+  t.equal(await known(), 0);
 });
 
 t.test('recordings of transcripts past their retention that cannot be removed keep back no others, and are removed later', async (t) => {

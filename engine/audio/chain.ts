@@ -1,11 +1,12 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { MediaError } from '../types.ts';
+import { moviesOf } from './movies.ts';
 import { oggParts, type Part } from './ogg.ts';
 
 export type { Part } from './ogg.ts';
 
 const MAX_PARTS = 200; // each takes ffmpeg 0.2 s more
-const MAX_HEADERS = 20_000; // of chunks or boxes that are read: hostile files have any number
+const MAX_HEADERS = 20_000; // of chunks that are read: hostile files have any number
 const HEAD_BYTES = 12;
 /** Formats of chunks; `data`: name of the chunk of samples. */
 const FORMS = [
@@ -15,8 +16,8 @@ const FORMS = [
 const STREAMING = new Set([0, 0xffffffff]); // sizes of data up to the end of the file
 
 /**
- * Media files that were written one after the other into one, of which ffmpeg decodes only the first: WAV, AIFF, MP4, and Ogg where the codec
- * changes. One part if it is a single file, or of another format. Throws MediaError FILE_CORRUPTED if there are too many.
+ * Media files that were written one after the other into one, of which ffmpeg decodes only the first, or all as the first one is. One part if
+ * it is a single file, if they can be decoded as one, or of another format. Throws MediaError FILE_CORRUPTED if there are too many.
  */
 export async function partsOf(path: string, signal?: AbortSignal): Promise<Part[]> {
   const file = await open(path);
@@ -53,24 +54,6 @@ async function chunksOf(file: FileHandle, size: number, { magic, kinds, data, li
     at = next + Number(padded);
   }
   return starts;
-}
-
-/** Where MP4 files begin that have samples and an index of their own; fragments that only repeat their header are one file. */
-async function moviesOf(file: FileHandle, size: number): Promise<number[]> {
-  const movies: { start: number; boxes: Set<string> }[] = [];
-  for (let at = 0, headers = 0; at + 8 <= size && headers < MAX_HEADERS; headers++) {
-    const head = await read(file, at, 16);
-    const name = head.toString('latin1', 4, 8);
-    if (name === 'moof') return [0];
-    if (name === 'ftyp') movies.push({ start: at, boxes: new Set() });
-    movies.at(-1)!.boxes.add(name);
-    const short = head.readUInt32BE(0);
-    const bytes = short === 1 && head.length === 16 ? Number(head.readBigUInt64BE(8)) : short;
-    if (bytes < 8) break;
-    at += bytes;
-  }
-  const whole = movies.every(({ boxes }) => boxes.has('moov') && boxes.has('mdat'));
-  return whole ? movies.map(({ start }) => start) : [0];
 }
 
 async function read(file: FileHandle, at: number, count: number): Promise<Buffer> {

@@ -1,19 +1,6 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
+import { bytes, children, inside, MAX_BOXES } from './boxes.ts';
 
-/** A box of an MP4 file: the positions of its content. */
-interface Box {
-  type: string;
-  from: number;
-  to: number;
-}
-
-interface Reading {
-  handle: FileHandle;
-  /** How many more headers may be read. */
-  boxes: number;
-}
-
-const MAX_BOXES = 20_000; // whose headers are read: a file has a few tracks, and hostile ones have any number of boxes
 const MAX_ENTRY_BYTES = 65_536; // of sample descriptions
 const PROTECTED_AT = 10; // bytes from the name of a tenc box to its isProtected
 
@@ -22,7 +9,9 @@ export async function isEncrypted(path: string, part?: { start: number; end: num
   const handle = await open(path);
   const file = { handle, boxes: MAX_BOXES };
   try {
-    const moov = (await children(file, { type: '', from: part?.start ?? 0, to: part?.end ?? (await handle.stat()).size }, 'moov')).at(-1);
+    const moov = (
+      await children(file, { type: '', start: 0, from: part?.start ?? 0, to: part?.end ?? (await handle.stat()).size }, 'moov')
+    ).at(-1);
     const tracks = moov?.type === 'moov' ? (await children(file, moov)).filter(({ type }) => type === 'trak') : [];
     const found: boolean[] = [];
     for (const track of tracks) {
@@ -42,32 +31,4 @@ function isProtected(description: Buffer): boolean {
   if (description.toString('latin1', 12, 16) !== 'enca') return false;
   const settings = description.indexOf('tenc', 16, 'latin1');
   return settings < 0 || description[settings + PROTECTED_AT] !== 0;
-}
-
-async function inside(file: Reading, box: Box, path: readonly string[]): Promise<Box | undefined> {
-  let found: Box | undefined = box;
-  for (const name of path) found = found && (await children(file, found, name)).find(({ type }) => type === name);
-  return found;
-}
-
-/** The boxes in a box, as far as they are whole, up to the first one of a type. */
-async function children(file: Reading, { from, to }: Box, until?: string): Promise<Box[]> {
-  const found: Box[] = [];
-  for (let at = from; at + 8 <= to && file.boxes-- > 0; at = found.at(-1)!.to) {
-    const header = await bytes(file, at, 16);
-    if (header.length < 8) break;
-    const short = header.readUInt32BE(0);
-    if (short === 1 && header.length < 16) break;
-    const size = short === 1 ? Number(header.readBigUInt64BE(8)) : short === 0 ? to - at : short;
-    const start = at + (short === 1 ? 16 : 8);
-    if (at + size < start || at + size > to) break;
-    found.push({ type: header.toString('latin1', 4, 8), from: start, to: at + size });
-    if (found.at(-1)!.type === until) break;
-  }
-  return found;
-}
-
-async function bytes({ handle }: Reading, at: number, count: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(count), 0, count, at);
-  return buffer.subarray(0, bytesRead);
 }

@@ -1,42 +1,15 @@
 /* Media files that were written one after the other into one, as `cat` does. */
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { partsOf } from '../../../engine/audio/chain.ts';
 import { within } from '../../../engine/audio/confine.ts';
 import { decode, probe } from '../../../engine/audio/ffmpeg.ts';
 import { SAMPLE_RATE } from '../../../engine/types.ts';
 import { ffmpeg } from '../hostile/bench.ts';
+import { TICKS, tickFiles } from './ticks.ts';
 
-const folder = t.testdir();
-const at = (name: string) => join(folder, name);
-const TICKS = '0.5*sin(5000*t)*lt(mod(t,1),0.02)'; // a tick of 20 ms at every whole second
-
-async function file(name: string, seconds: number, channels: number, rate: number, ...codec: string[]): Promise<void> {
-  await ffmpeg('-f', 'lavfi', '-i', `aevalsrc='${TICKS}':s=${rate}:d=${seconds}`, '-ac', String(channels), ...codec, at(name));
-}
-
-const joined = (name: string, ...parts: string[]) => writeFileSync(at(name), Buffer.concat(parts.map((part) => readFileSync(at(part)))));
-
-/** Checks that every channel has a tick at every whole second, and no other. */
-async function check(t: Test, name: string, seconds: number, channels: number): Promise<void> {
-  const recording = await decode(at(name));
-  t.teardown(() => recording.close());
-  const length = await recording.decoded;
-  t.ok(Math.abs(length / SAMPLE_RATE - seconds) < 0.1, `${name}: ${length / SAMPLE_RATE} s`);
-  t.equal(recording.channels, channels, name);
-  for (const channel of [...Array(channels).keys(), 'mix' as const]) {
-    const found: number[] = [];
-    for (const [i, sample] of (await recording.read(channel, 0, length)).entries())
-      if (Math.abs(sample) > 0.1 && i / SAMPLE_RATE - (found.at(-1) ?? -1) > 0.3) found.push(i / SAMPLE_RATE);
-    t.strictSame(
-      found.map((second) => Math.round(second)),
-      Array.from({ length: seconds }, (_, second) => second),
-      `${name}: ${channel}`,
-    );
-  }
-}
+const { at, file, joined, check } = tickFiles(t);
 
 t.test('decode() reads WAV, AIFF and MP4 files that follow one another in one, also with other channels and codecs', async (t) => {
   await file('first.wav', 3, 1, 44_100);
@@ -93,11 +66,25 @@ t.test('decode() takes words shorter than a second, if there are several, and le
   await t.rejects(decode(at('damaged.wav'), { maxSeconds: 3 }), { code: 'RECORDING_TOO_LONG' });
 });
 
+t.test('decode() reads MP4 files of fragments that follow one another, and those before one that is cut off', async (t) => {
+  const fragmented = ['-movflags', '+frag_keyframe+empty_moov+default_base_moof', '-frag_duration'];
+  await file('long.mp4', 4, 1, 44_100, ...fragmented, '60000000');
+  await file('short.mp4', 4, 1, 44_100, ...fragmented, '1000000');
+  joined('fragments.mp4', 'long.mp4', 'short.mp4', 'one.mp4');
+  await check(t, 'fragments.mp4', 12, 1);
+  await file('index last.mp4', 4, 1, 44_100);
+  const last = readFileSync(at('index last.mp4'));
+  writeFileSync(at('cut.mp4'), last.subarray(0, last.indexOf('moov')));
+  joined('broken.mp4', 'index last.mp4', 'one.mp4', 'cut.mp4');
+  await check(t, 'broken.mp4', 8, 1);
+});
+
 t.test('partsOf() takes a file for one part if its header repeats, or its size is unknown, and knows no more than 200', async (t) => {
-  const size = (name: string) => readFileSync(at(name)).length;
-  await file('fragments.mp4', 4, 1, 44_100, '-movflags', '+frag_keyframe+empty_moov', '-frag_duration', '1000000');
-  joined('twice.mp4', 'fragments.mp4', 'fragments.mp4');
-  t.strictSame(await partsOf(at('twice.mp4')), [{ start: 0, end: 2 * size('fragments.mp4'), chained: false }]);
+  const short = readFileSync(at('short.mp4'));
+  const second = short.indexOf('moof', short.indexOf('mdat')) - 4;
+  const again = Buffer.concat([short.subarray(0, second), short.subarray(0, short.indexOf('moof') - 4), short.subarray(second)]);
+  writeFileSync(at('again.mp4'), again);
+  t.strictSame(await partsOf(at('again.mp4')), [{ start: 0, end: again.length, chained: false }]);
   const streamed = readFileSync(at('first.wav'));
   streamed.writeUInt32LE(0xffffffff, streamed.indexOf('data') + 4);
   writeFileSync(at('streamed.wav'), Buffer.concat([streamed, streamed]));

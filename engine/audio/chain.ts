@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { MediaError } from '../types.ts';
+import { headersOf } from './headers.ts';
 import { moviesOf } from './movies.ts';
 import { oggParts, type Part } from './ogg.ts';
 
@@ -26,7 +27,11 @@ export async function partsOf(path: string, signal?: AbortSignal): Promise<Part[
     const head = (await read(file, 0, HEAD_BYTES)).toString('latin1');
     const form = FORMS.find(({ magic, kinds }) => head.startsWith(magic) && kinds.includes(head.slice(8)));
     const isMovie = head.slice(4, 8) === 'ftyp';
-    const starts = form ? await chunksOf(file, size, form) : isMovie ? await moviesOf(file, size) : [0];
+    const starts = form
+      ? await chunksOf(file, size, form)
+      : isMovie
+        ? await moviesOf(file, size)
+        : await headersOf(path, file, MAX_PARTS, signal);
     const parts = head.startsWith('OggS') ? await oggParts(path, MAX_PARTS, signal) : [];
     if (!parts.length) parts.push(...starts.map((start, i) => ({ start, end: starts[i + 1] ?? size, chained: false })));
     if (parts.length <= MAX_PARTS) return parts;

@@ -102,7 +102,7 @@ function checkSize(bytes: number, most: number): void {
 }
 
 /** A variable-length integer: an element id, or with `unmarked` a size without its length marker. Null if bytes are missing. */
-function number(bytes: Uint8Array, at: number, unmarked: boolean): { value: number; length: number } | null {
+export function number(bytes: Uint8Array, at: number, unmarked: boolean): { value: number; length: number } | null {
   const first = bytes[at];
   if (first === undefined) return null;
   const length = Math.clz32(first) - 23;

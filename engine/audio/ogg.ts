@@ -13,7 +13,8 @@ const FLAGS_AT = PAGE.length;
 const SEGMENTS_AT = 26; // number of segments, then their lengths, then the packets
 const BEGINNING = 2; // flag of the first page of a stream
 const KIND_BYTES = 16; // of the first packet: with Vorbis and Opus the codec, the channels and the sample rate
-const FLAC = { magic: '\x7fFLAC', rate: 27, end: 30 }; // bytes of the sample rate and of most of the channels; those before differ from file to file
+const FLAC = { magic: '\x7fFLAC', blocks: 17, frames: 21, rate: 27, end: 30 }; // bytes of the block sizes, of the sample rate and of most of the channels; others differ from file to file
+const SPEEX = Buffer.from('Speex ').toString('hex'); // of whose later headers ffmpeg makes a second of noise
 const MAX_KINDS_CHARACTERS = 10_000; // of the streams that begin together, of which ffmpeg takes 256: hostile files have millions
 const HEAD_BYTES = SEGMENTS_AT + 1 + 255 + FLAC.end; // of a page, up to what is needed of its first packet
 
@@ -27,7 +28,7 @@ export async function oggParts(path: string, most: number, signal?: AbortSignal)
   let link = { start: 0, kinds: '' }; // streams that began together
   let begun = false; // a page was not the first of a stream
   const join = () => {
-    if (parts.length && kinds === link.kinds) parts.at(-1)!.chained = true;
+    if (parts.length && kinds === link.kinds && !kinds.includes(SPEEX)) parts.at(-1)!.chained = true;
     else {
       if (parts.length) parts.at(-1)!.end = link.start;
       parts.push({ start: link.start, end: 0, chained: false });
@@ -63,6 +64,7 @@ export async function oggParts(path: string, most: number, signal?: AbortSignal)
 /** Codec, sample rate and channels of a stream, as in the first packet of its first page. */
 function kindOf(page: Buffer): string {
   const packet = page.subarray(SEGMENTS_AT + 1 + (page[SEGMENTS_AT] ?? 0));
-  if (packet.toString('latin1', 0, FLAC.magic.length) === FLAC.magic) return `flac${packet.toString('hex', FLAC.rate, FLAC.end)}`;
+  if (packet.toString('latin1', 0, FLAC.magic.length) === FLAC.magic)
+    return `flac${packet.toString('hex', FLAC.blocks, FLAC.frames)}${packet.toString('hex', FLAC.rate, FLAC.end)}`;
   return packet.toString('hex', 0, KIND_BYTES);
 }

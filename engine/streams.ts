@@ -1,6 +1,7 @@
 import { findSpeech } from './asr/speech.ts';
 import { packingFor, packWindows, quietestOf } from './asr/windows.ts';
-import { arranged, type Parties, type Party, partiesOf } from './audio/parties.ts';
+import { arranged } from './audio/arranged.ts';
+import { type Parties, type Party, partiesOf } from './audio/parties.ts';
 import { withEdges } from './audio/tone-edges.ts';
 import { findTones } from './audio/tones.ts';
 import { masked } from './diarization/mask.ts';

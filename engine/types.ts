@@ -59,6 +59,8 @@ export interface Recording {
   readonly origins?: readonly Origin[];
   /** Tracks with surround sound. */
   readonly surround?: readonly Surround[];
+  /** Samples [start, end) in which all channels have the same mix: of files within the file that have other channels. */
+  readonly mixes?: readonly { start: number; end: number }[];
   /** Samples per channel; grows until `decoded` resolves. */
   readonly length: number;
   /** Resolves with the final `length` when everything is decoded; rejects with what `read` throws. */

@@ -3,22 +3,27 @@ import { MIN_SECONDS, tooLong, tooShort } from './track.ts';
 
 const FATAL_CODES = new Set(['RECORDING_TOO_LONG', 'PROCESSING_TIMEOUT']); // codes that apply to the whole file
 
-/** Recordings one after the other as one, with the channels of the first; those with other channels are mixed. */
+/** Recordings one after the other as one, with the channels that most of it has; those with other channels are mixed. */
 export class Joined implements Recording {
   readonly channels: number;
   readonly length: number;
   readonly decoded: Promise<number>;
   readonly origins: Recording['origins'];
   readonly surround: Recording['surround'];
+  readonly mixes: Recording['mixes'];
   #parts: readonly Recording[];
 
   private constructor(parts: readonly Recording[]) {
-    const [first] = parts;
+    const typical = typicalOf(parts);
     this.#parts = parts;
-    this.channels = first!.channels;
-    this.origins = first!.origins;
-    this.surround = first!.surround;
-    this.length = parts.reduce((sum, { length }) => sum + length, 0);
+    this.channels = typical.channels;
+    this.origins = typical.origins;
+    this.surround = typical.surround;
+    this.length = samplesOf(parts);
+    this.mixes = parts.flatMap(({ channels, length }, i) => {
+      const start = samplesOf(parts.slice(0, i));
+      return channels === this.channels ? [] : { start, end: start + length };
+    });
     this.decoded = Promise.resolve(this.length);
   }
 
@@ -72,4 +77,14 @@ export class Joined implements Recording {
   async close(): Promise<void> {
     await Promise.all(this.#parts.map((part) => part.close()));
   }
+}
+
+function samplesOf(parts: readonly Recording[]): number {
+  return parts.reduce((sum, { length }) => sum + length, 0);
+}
+
+/** The first recording with the number of channels that most of the time has; of two such numbers the higher one. */
+function typicalOf(parts: readonly Recording[]): Recording {
+  const like = ({ channels }: Recording) => samplesOf(parts.filter((part) => part.channels === channels));
+  return parts.toSorted((a, b) => like(b) - like(a) || b.channels - a.channels)[0]!;
 }

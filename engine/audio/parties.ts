@@ -1,6 +1,7 @@
 import { decibels } from '../loudness.ts';
 import { type Origin, type Recording, SAMPLE_RATE } from '../types.ts';
 import { centred } from './leak.ts';
+import { withoutMixes } from './mixes.ts';
 import { programmesOf } from './surround.ts';
 
 /** Channels of one party, mixed to their mean. */
@@ -33,8 +34,9 @@ const EMPTY_TRACK_ENERGY = 1e-6; // and relative to the loudest channel of all (
  * activity detection.
  * @param unspoken channels known to have no speech: they are left out, and others are not empty because these are loud
  */
-export async function partiesOf(recording: Recording, signal?: AbortSignal, unspoken: ReadonlySet<number> = new Set()): Promise<Parties> {
-  if (recording.channels === 1) return { parties: [[0]], silent: false }; // return at once, so that VAD runs while the rest is being decoded
+export async function partiesOf(whole: Recording, signal?: AbortSignal, unspoken: ReadonlySet<number> = new Set()): Promise<Parties> {
+  if (whole.channels === 1) return { parties: [[0]], silent: false }; // return at once, so that VAD runs while the rest is being decoded
+  const recording = withoutMixes(whole);
   const measures = await measure(recording, unspoken, signal);
   const audible = [...measures.energies.keys()].filter((channel) => !isEmpty(channel, recording, measures));
   if (!audible.length) return unspoken.size ? { parties: [], silent: true } : { parties: [[...measures.energies.keys()]], silent: false };
@@ -51,30 +53,6 @@ export async function partiesOf(recording: Recording, signal?: AbortSignal, unsp
   }
   const heard = parties.map((party) => withoutCopies(party, recording, measures)).sort(([a], [b]) => a! - b!);
   return { parties: heard, silent: audible.length < recording.channels };
-}
-
-/** A recording with one channel per party. */
-export function arranged(recording: Recording, parties: readonly Party[]): Recording {
-  if (recording.channels === 1) return recording;
-  const mean = async (channels: readonly number[], start: number, end: number, room?: Float32Array) => {
-    if (channels.length === 1) return recording.read(channels[0]!, start, end, room);
-    if (channels.length === recording.channels) return recording.read('mix', start, end, room);
-    const parts = await Promise.all(channels.map((channel) => recording.read(channel, start, end)));
-    const count = Math.min(parts[0]!.length, room?.length ?? end);
-    const samples = (room ?? new Float32Array(count)).subarray(0, count).fill(0);
-    for (const part of parts) for (let i = 0; i < count; i++) samples[i]! += part[i]! / parts.length;
-    return samples;
-  };
-  return {
-    channels: parties.length,
-    origins: recording.origins && parties.map(([first]) => recording.origins![first!]!),
-    get length() {
-      return recording.length;
-    },
-    decoded: recording.decoded,
-    read: (channel, start, end, room) => mean(channel === 'mix' ? parties.flat() : parties[channel]!, start, end, room),
-    close: () => recording.close(),
-  };
 }
 
 interface Measures {

@@ -2,8 +2,9 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { arranged } from '../../../engine/audio/arranged.ts';
 import { decode } from '../../../engine/audio/ffmpeg.ts';
-import { arranged, partiesOf } from '../../../engine/audio/parties.ts';
+import { partiesOf } from '../../../engine/audio/parties.ts';
 import type { Recording } from '../../../engine/types.ts';
 import { SEED } from '../../support/seeded.ts';
 import { each, ffmpeg, random } from '../hostile/bench.ts';

@@ -1,6 +1,7 @@
 import t from 'tap';
+import { arranged } from '../../../engine/audio/arranged.ts';
 import { decode } from '../../../engine/audio/ffmpeg.ts';
-import { arranged, partiesOf } from '../../../engine/audio/parties.ts';
+import { partiesOf } from '../../../engine/audio/parties.ts';
 import type { Recording } from '../../../engine/types.ts';
 import { clip, noise, other, recordingOf, scaled, speech, sum } from './voices.ts';
 

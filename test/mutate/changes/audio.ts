@@ -15,6 +15,8 @@ export const AUDIO: Change[] = [
   ['engine/audio/ffmpeg.ts', 'const MAX_CHANNELS = 16;', 'const MAX_CHANNELS = 64;', ['test/engine/audio/layouts.test.ts']],
   ['engine/audio/headers.ts', '(next !== null && next === kind)', 'next === kind', ['test/engine/audio/headers.test.ts']],
   ['engine/audio/headers.ts', "header.toString('hex', 8, 12) + ", "'' + ", ['test/engine/audio/headers.test.ts']],
+  ['engine/audio/joined.ts', 'like(b) - like(a) || b.channels', 'b.channels', ['test/engine/audio/mixes.test.ts']],
+  ['engine/audio/mixes.ts', 'if (!mixes?.length)', 'if (mixes)', ['test/engine/audio/mixes.test.ts']],
   ['engine/audio/leak.ts', 'const MIN_LEAK_CORRELATION = 0.1;', 'const MIN_LEAK_CORRELATION = 0.4;'],
   ['engine/audio/leak.ts', 'const LEAD_TAPS = 12;', 'const LEAD_TAPS = 48;'],
   ['engine/audio/leak.ts', 'const REGULARIZATION = 1e-3;', 'const REGULARIZATION = 0.004;'],

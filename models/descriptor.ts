@@ -59,7 +59,7 @@ export const checkSchema = z.object({
   invented: count,
   /** Share of the speech covered by words, 0 to 1. */
   coverage: z.number(),
-  /** Seconds of audio recognised per second, on all threads. */
+  /** Seconds of a conversation recognised per second, on all threads; of short clips, where there was no time for it. */
   rtfx: z.number(),
   /** Peak memory of a thread, bytes. */
   threadBytes: count,

@@ -19,8 +19,8 @@ export type Measured = Omit<Check, 'reference'> & {
   cpuLoad: number;
 };
 
-/** Measures the model in a folder. */
-export type Measure = (folder: string) => Promise<Measured>;
+/** Measures the model in a folder. Without `speed`, the speed is that in short clips, which is lower. */
+export type Measure = (folder: string, options?: { speed?: boolean }) => Promise<Measured>;
 
 const USELESS = 0.5; // error rate in its best language
 const APART = 0.015; // difference accepted between 8 bits and float32

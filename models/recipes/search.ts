@@ -61,7 +61,7 @@ async function withHeads(making: Making, measure: Measure): Promise<{ making: Ma
   const listed = { ...making, alignmentHeads };
   options.onStage?.('checking alignment heads');
   await make(listed, known);
-  const found = await measure(partial);
+  const found = await measure(partial, { speed: false });
   await make(making, known);
   const measured = await measure(partial);
   return increase(found, measured) < 0 ? { making: listed } : { making, measured };
@@ -127,7 +127,7 @@ async function measureReference(making: Making, measure: Measure): Promise<Measu
   try {
     making.options.onStage?.('checking float32 for comparison');
     await make({ ...making, variant: 'float32' }, recipeFor('', 'float32'), folder);
-    return await measure(folder);
+    return await measure(folder, { speed: false });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -19,12 +19,13 @@ import { listModels, type Model } from '../../models/store.ts';
 
 const GIB = 2 ** 30;
 const MEAN_MINUTES = 10; // assumed length of a recording
+const DIARIZATION = 1; // minutes of a thread per hour of audio: 0.7 and 1.1 on the machines of docs/results.md
 const NONE = 'not measured';
 
 /** The self-check with the configured number of threads, each in a process of its own. */
 export function measureHere(settings: Settings, signal?: AbortSignal): Measure {
   const options = { diarization: path.join(SHIPPED_FOLDER, 'diarization'), threads: settings.LONGHAND_THREADS };
-  return (folder) => checkModelApart(folder, options, signal);
+  return (folder, { speed } = {}) => checkModelApart(folder, { ...options, speed }, signal);
 }
 
 /** Runs measuring encoders with the configured number of threads. */
@@ -83,14 +84,11 @@ function row(model: Model, check: Check | undefined, hours: number | null) {
   };
 }
 
-/**
- * Whether this machine with a model keeps the p95 of waits in the busy hour short. The self-check has short clips; long recordings are
- * faster.
- */
+/** Whether this machine with a model keeps the p95 of waits in the busy hour short. */
 function carries(hours: number, { rtfx }: Check, threadBytes: number): string {
   const machine = readMachine();
   const threads = threadsFor(machine, threadBytes);
-  const host = { cores: threads, minutesPerHour: 60 / rtfx, gib: Math.ceil((threads * threadBytes) / GIB + 1) };
+  const host = { cores: threads, minutesPerHour: 60 / rtfx + DIARIZATION / threads, gib: Math.ceil((threads * threadBytes) / GIB + 1) };
   const { hosts, wait } = size({ hoursPerDay: hours, meanMinutes: MEAN_MINUTES, busyHour: BUSY_HOUR }, host);
   return hosts <= 1 ? `yes (p95 of the wait under ${Math.ceil(wait.p95)} s)` : `no, ${hosts} such machines`;
 }

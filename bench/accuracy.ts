@@ -33,10 +33,10 @@ const PARTS = {
     noisyRooms: await meetingRates(pool, folder, { ...options, noisyVoices: true }),
   }),
   calls: async (pool, folder, options) => ({ calls: await callRates(pool, folder, options) }),
-  people: async (pool, folder, { data }) => ({ people: await peopleFound(pool, folder, data) }),
+  people: async (pool, folder, options) => ({ people: await peopleFound(pool, folder, options) }),
   interjections: interjectionRates,
   turns: async (pool, _, options) => ({ realTurns: await realTurns(pool, options) }),
-  noise: async (pool, folder, { accurate }) => ({ invented: await inventedWords(pool, folder, accurate) }),
+  noise: async (pool, folder, options) => ({ invented: await inventedWords(pool, folder, options) }),
   quiet: quietRates,
 } satisfies Record<string, Measure>;
 
@@ -132,11 +132,11 @@ async function realTurns(pool: Pool, { data, split }: AccuracyOptions): Promise<
   return out;
 }
 
-async function inventedWords(pool: Pool, folder: string, accurate: boolean): Promise<Record<string, number>> {
+async function inventedWords(pool: Pool, folder: string, { seed, accurate }: AccuracyOptions): Promise<Record<string, number>> {
   const out: Record<string, number> = {};
   for (const [name, make] of Object.entries({ ...NOISES, ...VOICELIKE })) {
     const path = join(folder, 'noise.wav');
-    await writeWav(path, make(60, seeded(3)));
+    await writeWav(path, make(60, seeded(seed + 2)));
     const found = await transcript(path, pool, { diarize: false, accurate });
     out[name] = found.segments.reduce((sum, segment) => sum + segment.words.length, 0);
   }

@@ -31,7 +31,7 @@ export interface BenchOptions {
   data?: string;
   /** Set of recordings for measuring accuracy. */
   split: Split;
-  /** Seed for everything random: orders of clips, conversations, rooms. */
+  /** Seed for everything random: orders, conversations, rooms, noises. */
   seed: number;
   /** Folders of the models to profile. */
   profile?: { whisper: string; diarization: string };

@@ -42,7 +42,7 @@ export interface Kept {
 }
 
 const NONE: Kept = { count: 0, turns: 0, heard: 0, right: 0 };
-const SEEDS = [1, 2, 3, 4];
+const TALKS = 4;
 const SECONDS = 240; // per conversation
 const MARGIN = 0.03; // seconds kept around interjections, with fades
 const INSIDE = 0.8; // seconds from the ends of a clip without overlaps
@@ -51,13 +51,13 @@ const INSIDE = 0.8; // seconds from the ends of a clip without overlaps
 export async function interjectionsKept(
   pool: Pool,
   folder: string,
-  { data = DATA, split, accurate = false }: { data?: string; split?: Split; accurate?: boolean } = {},
+  { data = DATA, split, accurate = false, seed = 1 }: { data?: string; split?: Split; accurate?: boolean; seed?: number } = {},
 ): Promise<Record<'over' | 'pauses', Kept> | undefined> {
   if (shortWords(data, split).length === 0) return undefined;
   const path = join(folder, 'talk.wav');
   const all: Record<'over' | 'pauses', Kept> = { over: { ...NONE }, pauses: { ...NONE } };
-  for (const seed of SEEDS) {
-    const talk = await talkWithInterjections(seed, SECONDS, data, split);
+  for (let i = 0; i < TALKS; i++) {
+    const talk = await talkWithInterjections(seed + i, SECONDS, data, split);
     await writeWav(path, talk.samples);
     const { segments } = await transcript(path, pool, { language: 'en', accurate });
     const found = kept(talk, (await diarization(path, pool)).result, segments);

@@ -65,7 +65,7 @@ export interface AccuracyOptions {
   data?: string;
   /** Set of voices and sentences: thresholds are tuned on `tuning`, results are reported for `test`. */
   split: Split;
-  /** Seed for orders, conversations and rooms. */
+  /** Seed for everything random: orders, conversations, rooms, noises. */
   seed: number;
   log: (line: string) => void;
 }

@@ -20,22 +20,23 @@ export interface PeopleFound {
 }
 
 interface Setting extends Omit<ConversationOptions, 'speakers' | 'seconds'> {
+  seed: number;
   minutes: number;
   speakers: number;
 }
 
 const COUNTS = [1, 2, 3, 4, 6, 8, 10, 12, 15, 20];
-const SEEDS = [1, 2, 3];
+const EACH = 3; // conversations of each number of people
 const ALIKE = 4; // pairs of the most similar voices
 const MONOLOGUES = 4;
 const EMBEDDED = 3 * SAMPLE_RATE + 240; // samples compared per clip
 
 /** Conversations of 1 to 20 people, three of each number; monologues; two very similar voices; eight people for 40 minutes. */
-export async function peopleFound(pool: Pool, folder: string, data?: string): Promise<PeopleFound[]> {
+export async function peopleFound(pool: Pool, folder: string, { data, seed }: { data?: string; seed: number }): Promise<PeopleFound[]> {
   const path = join(folder, 'people.wav');
-  const count = async (what: string, settings: readonly [seed: number, Setting][]): Promise<PeopleFound> => {
+  const count = async (what: string, settings: readonly Setting[]): Promise<PeopleFound> => {
     const row: PeopleFound = { what, files: settings.length, right: 0, off: 0, given: 0 };
-    for (const [seed, { minutes, ...options }] of settings) {
+    for (const { minutes, seed, ...options } of settings) {
       const made = await conversation(seed, { ...options, seconds: 60 * minutes, varied: true, data });
       await writeWav(path, made.samples);
       const found = async (speakers: number | null) => {
@@ -55,22 +56,22 @@ export async function peopleFound(pool: Pool, folder: string, data?: string): Pr
     rows.push(
       await count(
         `${speakers} speak`,
-        SEEDS.map((seed) => [seed, mixed(seed, speakers, data)]),
+        Array.from({ length: EACH }, (_, i) => mixed(seed + i, speakers, data)),
       ),
     );
   const readers = [...voices(data)].filter(([, clips]) => clips.length > 1 && clips.every(({ language }) => language === 'en'));
-  const alone = readers.slice(0, MONOLOGUES).map(([name], i): [number, Setting] => [i, { speakers: 1, minutes: 20, cast: [name] }]);
+  const alone = readers.slice(0, MONOLOGUES).map(([name], i) => ({ seed: seed - 1 + i, speakers: 1, minutes: 20, cast: [name] }));
   if (alone.length) rows.push(await count('one speaks for 20 minutes', alone));
-  const alike = (await likest(pool, data)).map((cast, i): [number, Setting] => [i, { speakers: 2, minutes: 6, cast }]);
+  const alike = (await likest(pool, data)).map((cast, i) => ({ seed: seed - 1 + i, speakers: 2, minutes: 6, cast }));
   if (alike.length) rows.push(await count('two speakers with similar voices', alike));
-  if (most >= 8) rows.push(await count('eight speak for 40 minutes', [[1, { ...mixed(1, 8, data), minutes: 40 }]]));
+  if (most >= 8) rows.push(await count('eight speak for 40 minutes', [{ ...mixed(seed, 8, data), minutes: 40 }]));
   return rows;
 }
 
 /** Duration grows with the number of people; every other conversation has interruptions and noise. */
 function mixed(seed: number, speakers: number, data?: string): Setting {
   const hard = (seed + speakers) % 2 === 1;
-  const common = { speakers, minutes: 4 + 0.6 * speakers, cast: distinct(data), languages: () => true };
+  const common = { seed, speakers, minutes: 4 + 0.6 * speakers, cast: distinct(data), languages: () => true };
   return { ...common, overlaps: hard ? 0.12 : 0, noise: hard ? 25 : null };
 }
 

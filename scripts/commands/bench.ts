@@ -19,6 +19,8 @@ const PARTS: Part[] = [
   'quiet',
 ];
 
+const FIXED: Part[] = ['clips', 'languages', 'turns', 'quiet']; // stored recordings, the same with every seed
+
 interface Options {
   minutes: number;
   files: number;
@@ -58,7 +60,9 @@ export function addBench(program: Command): void {
         .choices(['test', 'tuning'])
         .default('test'),
     )
-    .addOption(new Option('--seed <number>', 'seed for orders, conversations and rooms').argParser(positive).default(1))
+    .addOption(
+      new Option('--seed <number>', 'seed for everything random: orders, conversations, rooms, noises').argParser(positive).default(1),
+    )
     .addOption(new Option('--peer <name...>', 'also run another program on the same audio, if installed').choices(PEERS))
     .option('--models [name...]', 'also compare the installed models, or the given ones, in speed and WER of English speech')
     .addOption(new Option('--load <hours>', 'load to size for, such as 200h/day').argParser(hoursPerDay).conflicts('speed'))
@@ -112,6 +116,9 @@ function refuseUnused(command: Command): void {
     if (given(option.attributeName()) && !measurements.some(given))
       command.error(`error: option '${option.flags}' needs ${measurements.map((name) => `--${name}`).join(' or ')}`);
   }
+  const parts = command.getOptionValue('accuracy');
+  const fixed = Array.isArray(parts) && parts.every((part) => FIXED.includes(part)) && !given('peer') && !given('models');
+  if (given('seed') && fixed) command.error(`error: option '--seed <number>' changes nothing in --accuracy ${parts.join(' ')}`);
 }
 
 function hoursPerDay(text: string): number {

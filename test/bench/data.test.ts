@@ -1,14 +1,17 @@
+import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { measureAccuracy } from '../../bench/accuracy.ts';
+import { measureAccuracy, type Part } from '../../bench/accuracy.ts';
 import { type BenchOptions, bench } from '../../bench/bench.ts';
 import { clips, DATA, englishClips, MissingClips } from '../../bench/clips.ts';
 import { conversation, joined } from '../../bench/conversations.ts';
 import { call } from '../../bench/parties.ts';
 import { delayed, level, SAMPLE_RATE, samplesOf, writeWav } from '../../bench/sound.ts';
+import { FRAMES_PER_WINDOW, LOCAL_SPEAKERS } from '../../engine/diarization/pyannote.ts';
 import type { Pool } from '../../engine/runtime/pool.ts';
 import { longhandHere } from '../support/here.ts';
+import { poolOf } from '../support/pools.ts';
 
 const HEADER = 'file\tduration_s\tlanguage\tspeaker\ttranscript\tcategory\tsplit';
 const folders = t.testdir({
@@ -74,4 +77,26 @@ t.test('bench refuses an option that nothing requested would use', async (t) => 
     ['--mean-minutes', '5', '--load'],
   ] as const)
     t.match(await longhandHere(['bench', '--no-speed', flag, value], {}), { code: 2, stderr: `needs ${needs}` }, flag);
+  const fixed = ['bench', '--no-speed', '--seed', '2', '--accuracy', 'clips', 'turns'];
+  t.match(await longhandHere(fixed, {}), { code: 2, stderr: /'--seed <number>' changes nothing in --accuracy clips turns/ });
+});
+
+t.test('measureAccuracy() makes other conversations of people, interjections and noises with another seed', async (t) => {
+  /** The first sound of a part, as a pool that stops there receives it. */
+  const first = async (part: Part, seed: number): Promise<string> => {
+    const pool = poolOf({
+      segment: async ([window]) => {
+        if (window!.some((x) => x !== 0)) throw new Error(createHash('md5').update(new Uint8Array(window!.slice().buffer)).digest('hex'));
+        return [{ speakers: new Uint8Array(FRAMES_PER_WINDOW * LOCAL_SPEAKERS), speech: new Uint8Array(FRAMES_PER_WINDOW) }];
+      },
+    });
+    const { message } = await measureAccuracy(pool, { ...settings, seed, parts: [part], log: () => {} }).catch((error) => error);
+    return message;
+  };
+  for (const part of ['people', 'interjections', 'noise'] as const) {
+    const [one, again, other] = [await first(part, 1), await first(part, 1), await first(part, 2)];
+    t.match(one, /^[0-9a-f]{32}$/, part);
+    t.equal(one, again, part);
+    t.not(one, other, part);
+  }
 });

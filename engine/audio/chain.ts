@@ -3,12 +3,15 @@ import { MediaError } from '../types.ts';
 import { headersOf } from './headers.ts';
 import { moviesOf } from './movies.ts';
 import { oggParts, type Part } from './ogg.ts';
+import { programsOf } from './programs.ts';
+import { isTransport } from './transport.ts';
 
 export type { Part } from './ogg.ts';
 
 const MAX_PARTS = 200; // each takes ffmpeg 0.2 s more
 const MAX_HEADERS = 20_000; // of chunks that are read: hostile files have any number
 const HEAD_BYTES = 12;
+const BEGINNING_BYTES = 4096; // that show which format it is
 /** Formats of chunks; `data`: name of the chunk of samples. */
 const FORMS = [
   { magic: 'RIFF', kinds: ['WAVE'], data: 'data', little: true },
@@ -24,21 +27,25 @@ export async function partsOf(path: string, signal?: AbortSignal): Promise<Part[
   const file = await open(path);
   try {
     const { size } = await file.stat();
-    const head = (await read(file, 0, HEAD_BYTES)).toString('latin1');
-    const form = FORMS.find(({ magic, kinds }) => head.startsWith(magic) && kinds.includes(head.slice(8)));
-    const isMovie = head.slice(4, 8) === 'ftyp';
-    const starts = form
-      ? await chunksOf(file, size, form)
-      : isMovie
-        ? await moviesOf(file, size)
-        : await headersOf(path, file, MAX_PARTS, signal);
-    const parts = head.startsWith('OggS') ? await oggParts(path, MAX_PARTS, signal) : [];
-    if (!parts.length) parts.push(...starts.map((start, i) => ({ start, end: starts[i + 1] ?? size, chained: false })));
+    const head = await read(file, 0, BEGINNING_BYTES);
+    const parts = head.toString('latin1', 0, 4) === 'OggS' ? await oggParts(path, MAX_PARTS, signal) : [];
+    const starts = parts.length ? [] : await startsOf(path, file, size, head, signal);
+    parts.push(...starts.map((start, i) => ({ start, end: starts[i + 1] ?? size, chained: false })));
     if (parts.length <= MAX_PARTS) return parts;
     throw new MediaError('FILE_CORRUPTED', `Cannot read the file: it consists of more than ${MAX_PARTS} files. Join them`);
   } finally {
     await file.close();
   }
+}
+
+/** Where the parts of a file that is not Ogg begin. */
+async function startsOf(path: string, file: FileHandle, size: number, head: Buffer, signal?: AbortSignal): Promise<number[]> {
+  const kind = head.toString('latin1', 8, HEAD_BYTES);
+  const name = head.toString('latin1', 0, 4);
+  const form = FORMS.find(({ magic, kinds }) => name === magic && kinds.includes(kind));
+  if (form) return chunksOf(file, size, form);
+  if (head.toString('latin1', 4, 8) === 'ftyp') return moviesOf(file, size);
+  return isTransport(head) ? programsOf(path, MAX_PARTS, signal) : headersOf(path, file, MAX_PARTS, signal);
 }
 
 /** Where files of chunks begin: a chunk after the samples is the header of the next file. */

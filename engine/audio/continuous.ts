@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import type { Part } from './ogg.ts';
+import { packetId, TransportReader } from './transport.ts';
 
 const MAX_STEP_SECONDS = 600; // from one timestamp of any stream to the next; a longer one is a pause of everything, or a reset
 
@@ -53,23 +54,15 @@ function flvReader(): Reader {
   };
 }
 
-const TRANSPORT = { sync: 0x47, sizes: [188, 192, 204], most: 204 * 5, ticks: 90_000 };
+const TICKS_PER_SECOND = 90_000;
 
 /** Clock references of a transport stream, of each program. */
 function transportReader(): Reader {
-  let held = Buffer.alloc(0);
-  let size = 0; // of a packet, once known
+  const reader = new TransportReader((data, at) => Boolean(data[at + 3]! & 0x20 && data[at + 4]! >= 7 && data[at + 5]! & 0x10));
   return {
     *push(bytes) {
-      const data = Buffer.concat([held, bytes]);
-      let at = 0;
-      for (; at + TRANSPORT.most <= data.length; at += size || 1) {
-        if (!size || data[at] !== TRANSPORT.sync)
-          size = TRANSPORT.sizes.find((size) => [0, 1, 2, 3].every((i) => data[at + i * size] === TRANSPORT.sync)) ?? 0;
-        const hasReference = size && data[at + 3]! & 0x20 && data[at + 4]! >= 7 && data[at + 5]! & 0x10;
-        if (hasReference) yield { clock: data.readUInt16BE(at + 1) & 0x1fff, seconds: (data.readUInt32BE(at + 6) * 2) / TRANSPORT.ticks };
-      }
-      held = data.subarray(at);
+      for (const { packet } of reader.push(bytes))
+        yield { clock: packetId(packet), seconds: (packet.readUInt32BE(6) * 2) / TICKS_PER_SECOND };
     },
   };
 }

@@ -18,6 +18,7 @@ const FORMATS: Format[] = [
   { magic: Buffer.from('fLaC\0\0\0\x22', 'latin1'), kind: (header) => header.toString('hex', 8, 12) + header.toString('hex', 18, 21) }, // block sizes, sample rate, most of the channels
   { magic: Buffer.from('1a45dfa3', 'hex'), kind: (header) => tracksOf(header) ?? false },
   { magic: Buffer.from('FLV\x01', 'latin1'), kind: (header) => header.indexOf(FLV_HEADER.bytes) === FLV_HEADER.at && null },
+  { magic: Buffer.from('RIFF'), kind: (header) => header.toString('latin1', 8, 16) === 'AVI LIST' && null },
   ...[
     '#!AMR\n',
     '#!AMR-WB\n',

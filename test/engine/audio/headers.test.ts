@@ -30,6 +30,13 @@ t.test('decode() reads all files of a format that ffmpeg knows by its header, wh
   await file('slow.au', 3, 1, 8000, '-c:a', 'pcm_mulaw');
   joined('rates.au', 'slow.au', 'one.au');
   await check(t, 'rates.au', 6, 1);
+  for (const [name, channels, rate] of [
+    ['one.avi', 1, 44_100],
+    ['slow.avi', 2, 22_050],
+  ] as const)
+    await file(name, 3, channels, rate, '-c:a', 'pcm_s16le');
+  joined('rates.avi', 'one.avi', 'slow.avi', 'one.avi');
+  await check(t, 'rates.avi', 9, 1);
   await file('one.wma', 3, 1, 44_100);
   joined('three.wma', ...new Array(3).fill('one.wma'));
   t.strictSame(await lengthsOf('three.wma'), new Array(3).fill(readFileSync(at('one.wma')).length));

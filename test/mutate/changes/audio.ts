@@ -22,6 +22,7 @@ export const AUDIO: Change[] = [
   ['engine/audio/leak.ts', 'const REGULARIZATION = 1e-3;', 'const REGULARIZATION = 0.004;'],
   ['engine/audio/movies.ts', 'begun > ended;', 'begun >= ended;', ['test/engine/audio/chain.test.ts']],
   ['engine/audio/movies.ts', 'i > 0 && isWhole &&', 'i > 0 &&', ['test/engine/audio/chain.test.ts']],
+  ['engine/audio/programs.ts', 'isKnown && !before', '!before', ['test/engine/audio/programs.test.ts']],
   ['engine/audio/parties.ts', 'const SAME_AUDIO_LOUDNESS_CORRELATION = 0.9;', 'const SAME_AUDIO_LOUDNESS_CORRELATION = 0.27;'],
   ['engine/audio/parties.ts', 'const EMPTY_CHANNEL_ENERGY = 1e-4;', 'const EMPTY_CHANNEL_ENERGY = 0.0004;'],
   ['engine/audio/parties.ts', 'const EMPTY_TRACK_ENERGY = 1e-6;', 'const EMPTY_TRACK_ENERGY = 4e-06;'],

@@ -1,5 +1,5 @@
-import { createReadStream } from 'node:fs';
 import type { Part } from './ogg.ts';
+import { bytesOf } from './read.ts';
 import { packetId, TransportReader } from './transport.ts';
 
 const MAX_STEP_SECONDS = 600; // from one timestamp of any stream to the next; a longer one is a pause of everything, or a reset
@@ -24,8 +24,8 @@ export async function isContinuous(
   const reader = READERS[format]?.();
   if (!reader) return false;
   const last = new Map<number, number>();
-  for await (const bytes of createReadStream(path, { signal, start, end: end - 1, highWaterMark: 2 ** 20 })) {
-    for (const { clock, seconds } of reader.push(bytes as Buffer)) {
+  for await (const bytes of bytesOf(path, { signal, start, end })) {
+    for (const { clock, seconds } of reader.push(bytes)) {
       if (seconds - (last.get(clock) ?? seconds) > MAX_STEP_SECONDS) return false;
       last.set(clock, seconds);
     }

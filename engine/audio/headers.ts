@@ -1,6 +1,6 @@
-import { createReadStream } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { tracksOf } from './matroska-tracks.ts';
+import { bytesOf } from './read.ts';
 
 /** A format with a header that nothing else in a file looks like. */
 interface Format {
@@ -58,8 +58,8 @@ export async function headersOf(path: string, file: FileHandle, most: number, si
 /** Positions of some bytes in a file, after its beginning. */
 async function* occurrences(path: string, wanted: Buffer, signal?: AbortSignal): AsyncGenerator<number> {
   let [offset, rest] = [0, Buffer.alloc(0)];
-  for await (const chunk of createReadStream(path, { signal, highWaterMark: 2 ** 20 })) {
-    const bytes = Buffer.concat([rest, chunk as Buffer]);
+  for await (const chunk of bytesOf(path, { signal })) {
+    const bytes = Buffer.concat([rest, chunk]);
     for (let at = bytes.indexOf(wanted); at >= 0; at = bytes.indexOf(wanted, at + 1)) if (offset + at > 0) yield offset + at;
     rest = bytes.subarray(Math.max(0, bytes.length - wanted.length + 1));
     offset += bytes.length - rest.length;

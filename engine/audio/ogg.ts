@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { bytesOf } from './read.ts';
 
 /** A media file within a file, or a run of an Ogg file with one codec, sample rate and number of channels: bytes, [start, end). */
 export interface Part {
@@ -49,8 +49,8 @@ export async function oggParts(path: string, most: number, signal?: AbortSignal)
       }
     }
   };
-  for await (const chunk of createReadStream(path, { signal, highWaterMark: 2 ** 20 })) {
-    const bytes = Buffer.concat([rest, chunk as Buffer]);
+  for await (const chunk of bytesOf(path, { signal })) {
+    const bytes = Buffer.concat([rest, chunk]);
     take(bytes, false);
     if (parts.length > most) break;
     rest = bytes.subarray(Math.max(0, bytes.length - HEAD_BYTES));

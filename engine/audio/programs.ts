@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { bytesOf } from './read.ts';
 import { packetId, TransportReader } from './transport.ts';
 
 const [PROGRAMS_ID, PROGRAMS_TABLE, STREAMS_TABLE] = [0, 0, 2]; // number of the stream, and tables
@@ -22,8 +22,8 @@ export async function programsOf(path: string, most: number, signal?: AbortSigna
     const id = data.readUInt16BE(at + 1) & 0x1fff;
     return Boolean(data[at + 1]! & START) && (id === PROGRAMS_ID || listed.has(id));
   });
-  for await (const bytes of createReadStream(path, { signal, highWaterMark: 2 ** 20 })) {
-    for (const { at, packet } of reader.push(bytes as Buffer)) {
+  for await (const bytes of bytesOf(path, { signal })) {
+    for (const { at, packet } of reader.push(bytes)) {
       const table = tableOf(packet);
       if (!table) continue;
       if (packetId(packet) === PROGRAMS_ID) {

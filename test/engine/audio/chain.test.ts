@@ -122,3 +122,15 @@ t.test('within() limits several runs together, ends with a signal, and returns w
   await t.rejects(within(60, AbortSignal.abort(reason), forever), reason);
   t.equal(await within(60, undefined, async () => 7), 7);
 });
+
+t.test('probe() throws the reason of an abort, also while it reads the file itself', async (t) => {
+  const reason = new Error('deleted');
+  await file('one.ts', 4, 1, 44_100, '-c:a', 'mp2');
+  await file('one.flv', 4, 1, 44_100);
+  for (const name of ['vorbis.ogg', 'flac.ogg', 'one.ts', 'one.flv']) {
+    const abort = new AbortController();
+    const probed = probe(at(name), { signal: abort.signal });
+    abort.abort(reason);
+    await t.rejects(probed, reason, name);
+  }
+});

@@ -77,6 +77,7 @@ t.test('decode() reads MP4 files of fragments that follow one another, and those
   writeFileSync(at('cut.mp4'), last.subarray(0, last.indexOf('moov')));
   joined('broken.mp4', 'index last.mp4', 'one.mp4', 'cut.mp4');
   await check(t, 'broken.mp4', 8, 1);
+  t.equal((await partsOf(at('broken.mp4'))).length, 2, 'without an index it is no file');
 });
 
 t.test('partsOf() takes a file for one part if its header repeats, or its size is unknown, and knows no more than 200', async (t) => {

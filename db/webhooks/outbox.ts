@@ -18,7 +18,7 @@ const COUNTED = 100; // maximum number of waiting deliveries that are counted pe
 
 /**
  * SQL: the position of the next delivery of a webhook (`w`) among all waiting ones of its workspace if webhooks are served round-robin. As
- * a job's priority it also alternates between workspaces, and a slow or unreachable webhook does not delay others.
+ * a job's priority it also alternates between workspaces, and a slow or unreachable webhook, whose retries accumulate, does not delay others.
  */
 const POSITION = `(select sum(case when h.id = w.id then h.waiting else least(h.waiting, own.waiting + 1) end)::int from backlog h, backlog own where own.id = w.id)`;
 const BACKLOG = `backlog as (select h.id, (select count(*) from (select from deliveries p where p.webhook_id = h.id and p.status = 'pending' limit ${COUNTED}) x)
@@ -138,20 +138,26 @@ export async function settleDelivery(tx: Tx, delivery: Delivery, outcome: { ok: 
      where workspace_id = ?::uuid and id = ?::uuid and attempt = ?::int and status = 'pending' returning 1`,
     [state, outcome.status, outcome.error, wait ?? 0, outcome.ok, delivery.workspaceId, delivery.id, delivery.attempt],
   );
-  if (rows.length && state === 'pending') await enqueueDelivery(tx, delivery.id, wait ?? 0);
+  if (!rows.length || state !== 'pending') return;
+  const turn = await tx.row<{ position: number }>(`with ${BACKLOG} select ${POSITION} as position from webhooks w where w.id = ?::uuid`, [
+    ...[delivery.workspaceId, delivery.webhookId],
+  ]);
+  if (turn) await enqueueDelivery(tx, delivery.id, wait ?? 0, turn.position);
 }
 
 /**
  * Adds jobs for deliveries that lost theirs: they were written by an earlier version, or the queue gave up. Reads the first overdue
- * deliveries of each active webhook, by an index. Returns their number.
+ * deliveries of each active webhook, by an index. They come after new ones, webhooks in turn: most may only be waiting, those of an unreachable
+ * webhook above all. Returns their number.
  */
 export function requeueDeliveries(db: Db): Promise<number> {
   return db.acrossTenants(async (tx) => {
-    const rows = await tx.rows<{ id: string }>(
-      `select due.id from webhooks w cross join lateral (select d.id from deliveries d where d.webhook_id = w.id and d.status = 'pending'
-         and d.next_at < now() - interval '1 minute' order by d.next_at limit 100) due where w.active limit ${RESUMED}`,
+    const rows = await tx.rows<{ id: string; turn: number }>(
+      `select due.id, due.turn from webhooks w cross join lateral (select d.id, row_number() over (order by d.next_at)::int as turn from deliveries d
+         where d.webhook_id = w.id and d.status = 'pending' and d.next_at < now() - interval '1 minute' order by d.next_at limit 100) due
+       where w.active order by due.turn limit ${RESUMED}`,
     );
-    for (const [position, { id }] of rows.entries()) await enqueueDelivery(tx, id, 0, position);
+    for (const { id, turn } of rows) await enqueueDelivery(tx, id, 0, COUNTED + turn);
     return rows.length;
   });
 }

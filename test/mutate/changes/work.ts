@@ -115,6 +115,8 @@ export const WORK: Change[] = [
     RETRY,
   ],
   ['db/webhooks/outbox.ts', 'const HELD = 120;', 'const HELD = 0;'],
+  ['db/webhooks/outbox.ts', 'wait ?? 0, turn.position)', 'wait ?? 0)'],
+  ['db/webhooks/outbox.ts', '0, COUNTED + turn)', '0, turn)'],
   ['db/webhooks/outbox.ts', 'if (active) await enqueueDelivery(tx, id, 0,', 'await enqueueDelivery(tx, id, 0,'],
   ['db/webhooks/outbox.ts', 'if (active) await enqueueDelivery(tx, id, seconds,', 'await enqueueDelivery(tx, id, seconds,'],
   ['db/webhooks/outbox.ts', '(array[${WAITS}])[d.attempt]', '(array[${WAITS}])[d.attempt + 1]'],

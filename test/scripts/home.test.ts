@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -182,4 +183,23 @@ t.test('claimHome() does not change a file that it cannot parse, and reports the
   const folder = t.testdir({ 'running.json': { inside: '' } });
   await t.rejects(claimHome(folder), { message: /^Cannot read .*running\.json \(EISDIR\): .* set LONGHAND_HOME to another folder\.$/ });
   t.equal(runningUrl(folder), null);
+});
+
+t.test('claimHome() does not take the place of a holder that began while a silent one was watched', async (t) => {
+  const folder = t.testdir();
+  const SILENT_MS = 500;
+  const began = new Date(1_700_000_000_000);
+  const place = (pid: number) => {
+    const draft = join(folder, 'draft');
+    writeFileSync(draft, JSON.stringify({ pid, started: 'then', where: 'another machine', database: null, url: null }));
+    utimesSync(draft, began, began); // as if its file system recorded whole seconds
+    renameSync(draft, join(folder, 'running.json'));
+  };
+  place(1);
+  const start = performance.now();
+  const claiming = claimHome(folder, SILENT_MS);
+  place(2);
+  const home = await claiming;
+  t.ok(performance.now() - start >= 2 * SILENT_MS, 'it is watched as long as the first one');
+  home.release();
 });

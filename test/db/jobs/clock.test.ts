@@ -169,3 +169,23 @@ t.test('correctTimes() corrects leases of search and metrics, previews and orpha
   await write(`update search_waiting set due_at = 'infinity', attempt = 5`);
   t.equal(await correctTimes(db), 0, 'a transcript that is not tried again');
 });
+
+t.test('correctTimes() lets a recording be kept for its term from now on if it was completed while the clock was ahead', async (t) => {
+  const id = await bench.transcription(await bench.workspace());
+  const [first] = await db.query<{ completed: Date }>(
+    '*',
+    `update transcriptions set status = 'completed', completed_at = now() + interval '9 days', media_until = now() + interval '14 days' where id = ?
+     returning clock_timestamp() as completed`,
+    [id],
+  );
+  t.equal(await correctTimes(db), 1);
+  const [row] = await db.query<{ now: Date; completed: Date; days: number }>(
+    '*',
+    `select clock_timestamp() as now, completed_at as completed, extract(epoch from media_until - completed_at)::float8 / 86400 as days
+     from transcriptions where id = ?`,
+    [id],
+  );
+  const { now, completed, days } = row!;
+  t.ok(new Date(completed) >= new Date(first!.completed) && new Date(completed) <= new Date(now));
+  t.ok(Math.abs(days - 5) < 0.001, `${days} days`);
+});

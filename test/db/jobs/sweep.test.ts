@@ -104,6 +104,10 @@ t.test('leftoverMedia() finds media of finished transcriptions, and unneeded() f
   ];
   await fail(db, (await next())!.lease, 'FILE_CORRUPTED');
   t.strictSame(await leftoverMedia(db), [{ id: ended, workspaceId: workspace, extension: 'mp3' }]);
+  const keep = (until: string) => db.query('*', `update transcriptions set media_until = ${until} where id = ?`, [ended]);
+  await keep('now()');
+  t.strictSame(await leftoverMedia(db), [], 'a kept recording is none');
+  await keep('null');
   await db.acrossTenants((tx) =>
     tx.rows(
       `insert into upload_leases (id, workspace_id, node_id, lease_until) values (?, ?, gen_random_uuid(), now() + interval '1 minute')`,
@@ -136,6 +140,29 @@ t.test('expireTranscripts() applies the shorter of the retention periods of the 
   const d = await old(strict, 7);
   t.strictSame((await expireTranscripts(db, 10)).map(({ id }) => id).sort(), [c, d].sort());
   t.ok(await bench.row('transcriptions', b));
+});
+
+t.test('expireTranscripts() deletes nothing that is not finished, and with a transcript its idempotency key', async (t) => {
+  const workspace = await bench.workspace();
+  const ids = [await bench.transcription(workspace), await bench.transcription(workspace), await bench.transcription(workspace)];
+  const ended = (await next())!.lease;
+  await fail(db, ended, 'FILE_CORRUPTED');
+  const running = (await next())!.lease.id;
+  await db.query('*', `update transcriptions set created_at = now() - interval '9 days'`);
+  await db.query(
+    '*',
+    `insert into idempotency_keys (workspace_id, key, transcription_id, token, node_id, answer, expires_at)
+     select ?, id::text, id, gen_random_uuid(), gen_random_uuid(), '{}', now() + interval '1 hour' from unnest(?::uuid[]) id`,
+    [workspace, ids],
+  );
+  t.strictSame(
+    (await expireTranscripts(db, 5)).map(({ id }) => id),
+    [ended.id],
+  );
+  t.match(await bench.row('transcriptions', running), { status: 'processing' });
+  const keys = await db.query<{ key: string }>('*', 'select key from idempotency_keys');
+  t.strictSame(keys.map(({ key }) => key).sort(), ids.filter((id) => id !== ended.id).sort());
+  await db.query('*', 'delete from idempotency_keys');
 });
 
 t.test('sweep: engines without a heartbeat are removed, and one that was removed by mistake registers again', async (t) => {

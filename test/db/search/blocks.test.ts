@@ -149,26 +149,38 @@ t.test('mergeDue() continues what an engine began that was killed, when its leas
 
 t.test('mergeDue() loses nothing if the engine is suspended for longer than its lease, in any transaction', async (t) => {
   const rare = (k: number) => [TERMS[k % TERMS.length]!];
-  for (let call = 1, suspended = true; suspended; call++) {
-    await reset();
-    const indexed: Indexed = new Map();
-    for (let from = 0; from < 6; from += 2) {
-      await store(indexed, ids.slice(from, from + 2), (k) => rare(from + k));
-      if (from < 4) await merge();
-    }
-    suspended = false;
-    const overtaken = async () => {
-      suspended = true;
+  const others = [() => interrupted(3, killed), () => db]; // the first removes the block of the suspended engine and gets no further
+  for (const other of others)
+    for (let call = 1, suspended = true; suspended; call++) {
+      await reset();
+      const indexed: Indexed = new Map();
+      for (let from = 0; from < 6; from += 2) {
+        await store(indexed, ids.slice(from, from + 2), (k) => rare(from + k));
+        if (from < 4) await merge();
+      }
+      suspended = false;
+      const overtaken = async () => {
+        suspended = true;
+        await db.query(workspaceId, `update search_states set due = true, merged_until = 'epoch'`);
+        await mergeDue(other(), undefined, SIZES).catch(() => {});
+      };
       await db.query(workspaceId, `update search_states set due = true, merged_until = 'epoch'`);
-      await mergeDue(interrupted(3, killed), undefined, SIZES).catch(() => {}); // has removed the other one's block, and got no further
-    };
-    await db.query(workspaceId, `update search_states set due = true, merged_until = 'epoch'`);
-    await mergeDue(interrupted(call, overtaken), undefined, SIZES).catch(() => {});
-    t.strictSame(await differences(indexed), [], `before transaction ${call}`);
-    await db.query(workspaceId, `update search_states set merged_until = 'epoch'`);
-    await merge();
-    t.strictSame(await differences(indexed), [], `before transaction ${call}, and merged later`);
-  }
+      await mergeDue(interrupted(call, overtaken), undefined, SIZES).catch(() => {});
+      t.strictSame(await differences(indexed), [], `before transaction ${call}`);
+      await db.query(workspaceId, `update search_states set merged_until = 'epoch'`);
+      await merge();
+      t.strictSame(await differences(indexed), [], `before transaction ${call}, and merged later`);
+    }
+});
+
+t.test('mergeDue() leaves a workspace due when its engine stops', async (t) => {
+  await reset();
+  await store(new Map(), ids.slice(0, 7), () => [1]);
+  await db.query(workspaceId, 'update search_states set due = true');
+  t.equal(await mergeDue(db, AbortSignal.abort(), SIZES), true);
+  t.strictSame(await blocks(), []);
+  t.equal(await mergeDue(db, undefined, SIZES), true);
+  t.strictSame(await blocks(), ['2: 1-6']);
 });
 
 t.test('mergeDue() leaves no transcripts unpacked that arrive while it runs', async (t) => {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
+import type { Db } from '../../../db/postgres/orm.ts';
 import { numbersOf } from '../../../db/search/bits.ts';
 import { mergeDue } from '../../../db/search/blocks.ts';
 import { indexWaiting, keepAll, keepTerms, searchWork } from '../../../db/search/keep.ts';
@@ -63,3 +64,22 @@ for (const [what, change] of [
     await indexWaiting(db, vault, workspaceId, 100);
     t.strictSame(await waits(), []);
   });
+
+t.test('indexWaiting() reads a transcript again that changed while it was indexed', async (t) => {
+  const id = await world.transcription(member);
+  await indexWaiting(db, vault, workspaceId, 100);
+  const change = () => db.query('*', 'update segments set turns_sealed = turns_sealed where transcription_id = ?', [id]);
+  await change();
+  let transactions = 0;
+  const changing: Db = {
+    ...db,
+    async workspace(owner, work) {
+      if (++transactions === 2) await change(); // it has been read, but not stored
+      return db.workspace(owner, work);
+    },
+  };
+  t.equal(await indexWaiting(changing, vault, workspaceId, 100), 1);
+  t.match(await db.query('*', 'select due_at <= now() as due from search_waiting where transcription_id = ?', [id]), [{ due: true }]);
+  t.equal(await indexWaiting(db, vault, workspaceId, 100), 1);
+  t.strictSame(await db.query('*', 'select 1 from search_waiting where transcription_id = ?', [id]), []);
+});

@@ -28,6 +28,7 @@ export const REST: Change[] = [
   ['scripts/commands/checks.ts', 'if (await requireMasterKey(db, keys ?? []))', 'if (keys)', ['test/scripts/doctor.test.ts']],
   ['scripts/commands/checks.ts', '  await (await openOwnSpool(db, settings)).reachable();\n', '', ['test/scripts/doctor.test.ts']],
   ['api/guard/limiter.ts', 'const FULL = 2;', 'const FULL = 200;', ['test/api/console/limits.test.ts']],
+  ['api/http/client-address.ts', '(?::\\d+)?$|^(', ':\\d+$|^(', ['test/api/http/server.test.ts']],
   ['api/http/client-address.ts', ' || Number(bits ?? 0) > most', '', ['test/api/http/server.test.ts']],
   ['db/postgres/embedded.ts', '  if (account) adopt(folder, data, account);\n', '', ['test/db/postgres/embedded.test.ts']],
   ['api/export/names.ts', 'const BASE_BYTES = 230;', 'const BASE_BYTES = 920;'],

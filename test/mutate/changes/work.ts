@@ -9,6 +9,8 @@ const POLICIES = ['test/db/postgres/policies.test.ts'];
 const CLAIM = ['test/db/jobs/claim.test.ts'];
 const SWEEP = ['test/db/jobs/sweep.test.ts'];
 const CLOCK = ['test/db/jobs/clock.test.ts'];
+const SWEEPER = ['test/engine/tasks/sweep.test.ts'];
+const LEDGER = ['test/scripts/ledger.test.ts'];
 const SLOTS = ['test/db/upload-slots.test.ts'];
 
 /** Options of uploads, queue, minutes, retention, back-off and policies. */
@@ -136,4 +138,23 @@ export const WORK: Change[] = [
     POLICIES,
   ],
   ['db/postgres/migrations/004_previews.ts', "using ((select current_setting('longhand.workspace', true)) = '*'", 'using (true', POLICIES],
+  ['engine/tasks/sweep.ts', 'if (engine.trouble.reason) return 0; // as for orphans\n  let removed', 'let removed', SWEEPER],
+  ['engine/tasks/sweep.ts', 'if (engine.trouble.reason) return 0; // as for orphans\n  for', 'for', SWEEPER],
+  ['db/jobs/orphans.ts', 'order by o.looked_at limit', 'limit', SWEEPER],
+  ['db/jobs/orphans.ts', 'then seen_at else now() end', 'then seen_at else seen_at end', SWEEPER],
+  [
+    'db/jobs/sweep.ts',
+    "and t.status in ('completed', 'failed', 'insufficient_balance')\n           and t.created_at",
+    'and t.created_at',
+    SWEEP,
+  ],
+  ['db/jobs/sweep.ts', "if (ids.length) await tx.rows('delete from idem", "if (!ids) await tx.rows('delete from idem", SWEEP],
+  ['db/jobs/sweep.ts', 't.media_until is null and t.status', 't.status', SWEEP],
+  ['db/jobs/clock.ts', 'media_until = clock_timestamp() + (media_until - completed_at)', 'media_until = media_until', CLOCK],
+  ['db/search/blocks.ts', 'signal?.aborted ?? false', 'false'],
+  ['scripts/commands/ledger.ts', "${torn ? '\\n' : ''}", '', LEDGER],
+  ['scripts/commands/ledger.ts', ', { end: size - 1 }', '', LEDGER],
+  ['scripts/commands/home.ts', 'if (text === null || !dead) return;', 'if (text === null) return;', ['test/scripts/home.test.ts']],
+  ['db/search/blocks.ts', 'rows.length < sources.length || ', ''],
+  ['db/search/keep.ts', 'and w.due_at = ?::timestamptz for', 'and ?::timestamptz is not null for'],
 ];

@@ -153,7 +153,7 @@ t.test('engine requeues its work on SIGTERM, and another resumes from the finish
     await db.acrossTenants((tx) => tx.rows('delete from transcriptions where id = ?', [id]));
     await bench.spool.remove(id, 'wav');
     await eventually(() => new RegExp(`${id}.*deleted or taken over`).test(heir.output.stderr), 'the end of the work on it', 10);
-    await eventually(async () => !(await bench.files()).length, 'the removal of its files', 1);
+    await eventually(async () => !(await bench.files()).length, 'the removal of its files', 30);
     t.equal(await bench.row('transcriptions', id), null);
     const next = await bench.upload(workspace, await excerpt(5));
     await bench.until<Row>(next, ({ status }) => status === 'completed');

@@ -5,6 +5,7 @@ import { checkSource, PLACES, type Places, replace } from './place.ts';
 import { download, findWheel, fitsRequirement, unpack } from './wheel.ts';
 
 const PROJECT = 'onnxruntime-gpu';
+const WHEEL = /^(onnxruntime_gpu|nvidia_\w+)-.*\.whl$/; // `pip download` fetches those of numpy and others as well
 const DEEPER = ['nvidia-cublas', 'nvidia-nvjitlink']; // dependencies of the named ones
 const wanted = (library: string) => PROVIDERS.includes(library) || !library.includes('onnxruntime'); // no other provider, no Python
 
@@ -44,7 +45,7 @@ async function fromFolder(from: string, to: string): Promise<void> {
     const version = /^onnxruntime_gpu-([\d.]+)-/.exec(name)?.[1];
     if (version && version !== runtimeVersion())
       throw new Error(`Cannot use ${name}: it must be for onnxruntime ${runtimeVersion()}, the installed version`);
-    if (name.endsWith('.whl')) await unpack(path.join(from, name), to, wanted);
+    if (WHEEL.test(name)) await unpack(path.join(from, name), to, wanted);
     else if (/\.so(\.\d+)*$/.test(name)) copyFileSync(path.join(from, name), path.join(to, name));
   }
 }

@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import t, { type Test } from 'tap';
 import { ZipFile } from 'yazl';
-import { checkGpu, chooseDevice, explain, PROVIDERS } from '../../engine/runtime/gpu.ts';
+import { checkGpu, chooseDevice, explain, PROVIDERS, runtimeVersion } from '../../engine/runtime/gpu.ts';
 import { install } from '../../scripts/gpu/install.ts';
 import { download, findWheel, fitsRequirement, requirementsOf, unpack } from '../../scripts/gpu/wheel.ts';
+import { ROOT } from '../support/processes.ts';
 
 /** An entry of the package index. */
 async function wheel(folder: string, name: string): Promise<string> {
@@ -117,6 +118,27 @@ t.test('install() leaves the installation as it was if it cannot replace it, and
   t.strictSame((await from(join(root, 'next'))).sort(), [...PROVIDERS].sort(), 'none of the files replaced');
   t.equal(content(), 'next');
   t.strictSame(readdirSync(join(root, '.gpu')), ['lib']);
+});
+
+t.test('install() takes only the libraries of CUDA and its provider from wheels that pip has downloaded', async (t) => {
+  const { root, places, from } = await installed(t, 'first');
+  const downloaded = join(root, 'downloaded');
+  mkdirSync(downloaded);
+  for (const name of PROVIDERS) writeFileSync(join(downloaded, name), 'next');
+  await wheel(downloaded, 'nvidia_cublas-13.1.0-py3-none-manylinux_2_27_x86_64.whl');
+  const zip = new ZipFile();
+  zip.addBuffer(Buffer.from('python'), 'numpy/_core/_simd.cpython-311-x86_64-linux-gnu.so');
+  zip.end();
+  await pipeline(zip.outputStream, createWriteStream(join(downloaded, 'numpy-2.4.6-cp311-cp311-manylinux_2_28_x86_64.whl')));
+  t.strictSame((await from(downloaded)).sort(), ['libcublas.so.13', ...PROVIDERS].sort());
+  t.equal(readFileSync(join(places.libraries, 'libcublas.so.13'), 'utf8'), 'cublas');
+});
+
+t.test('docs/deployment.md names the version of the wheels to download', async (t) => {
+  t.match(
+    readFileSync(join(ROOT, 'docs', 'deployment.md'), 'utf8'),
+    `pip download --dest FOLDER 'onnxruntime-gpu[cuda,cudnn]==${runtimeVersion()}'`,
+  );
 });
 
 t.test('install() from the installation itself keeps it, and refuses a temporary folder, which it would remove', async (t) => {

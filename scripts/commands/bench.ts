@@ -3,6 +3,7 @@ import type { Part } from '../../bench/accuracy.ts';
 import type { Split } from '../../bench/clips.ts';
 import { PEERS } from '../../bench/peers.ts';
 import { loadSettings } from './environment.ts';
+import { hoursPerDay } from './numbers.ts';
 
 const PARTS: Part[] = [
   'clips',
@@ -119,12 +120,6 @@ function refuseUnused(command: Command): void {
   const parts = command.getOptionValue('accuracy');
   const fixed = Array.isArray(parts) && parts.every((part) => FIXED.includes(part)) && !given('peer') && !given('models');
   if (given('seed') && fixed) command.error(`error: option '--seed <number>' changes nothing in --accuracy ${parts.join(' ')}`);
-}
-
-function hoursPerDay(text: string): number {
-  const hours = Number(/^(\d+(?:\.\d+)?)\s*h\/day$/.exec(text.trim())?.[1]);
-  if (!(hours > 0)) throw new InvalidArgumentError('It must be hours of audio per day, such as 200h/day.');
-  return hours;
 }
 
 function positive(text: string): number {

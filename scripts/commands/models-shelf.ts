@@ -52,9 +52,8 @@ export function longestCheck(quick = false, variant: Variant = 'int8'): string {
   return `self-check: at most ${minutes(MEASUREMENTS)} minutes, more if 8 bits lose accuracy; with --quick ${minutes(1)}`;
 }
 
-/** Every model with its memory, and its accuracy on this machine, and whether it can process a load, such as 200h/day. */
-export async function table(settings: Settings, load?: string) {
-  const hours = load === undefined ? null : hoursPerDay(load);
+/** Every model with its memory, and its accuracy on this machine, and whether it can process a number of hours of audio per day. */
+export async function table(settings: Settings, hours: number | null = null) {
   const models = await listModels(settings.LONGHAND_HOME);
   return models.map((model) => row(model, checkOf(model, settings.LONGHAND_HOME), hours));
 }
@@ -129,10 +128,4 @@ function figures({ rates, reference, invented, rtfx, threadBytes }: Check) {
     rtfx: Number(rtfx.toFixed(1)),
     mb_a_thread: Math.round(threadBytes / 1e6),
   };
-}
-
-function hoursPerDay(text: string): number {
-  const hours = Number(/^(\d+(?:\.\d+)?)\s*h\/day$/.exec(text.trim())?.[1]);
-  if (hours > 0) return hours;
-  throw new Error(`Cannot take --load ${text}: it must be hours of audio per day, such as 200h/day`);
 }

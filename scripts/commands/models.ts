@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { VARIANTS, type Variant } from '../../models/build/graph/graph.ts';
 import { DECODERS, type Decoder } from '../../models/nemo/decoders.ts';
 import { loadSettings } from './environment.ts';
+import { hoursPerDay } from './numbers.ts';
 import { print } from './output.ts';
 import { openBar } from './progress.ts';
 import { stopSignal } from './stop.ts';
@@ -17,7 +18,7 @@ interface Options {
   quick?: boolean;
   check: boolean;
   force?: boolean;
-  load?: string;
+  load?: number;
   json?: boolean;
 }
 
@@ -31,7 +32,9 @@ export function addModels(program: Command): void {
   models
     .command('list')
     .description('installed ASR models (for LONGHAND_MODEL), with speed, memory and accuracy as measured on this machine')
-    .option('--load <hours>', 'also show whether each model can process this load here, such as 200h/day')
+    .addOption(
+      new Option('--load <hours>', 'also show whether each model can process this load here, such as 200h/day').argParser(hoursPerDay),
+    )
     .option('--json', 'print JSON')
     .action(async ({ json, load }: Options) => print(await (await shelf()).table(loadSettings(), load), json));
 
@@ -133,6 +136,10 @@ async function importLocal(given: string, options: Options): Promise<void> {
   ]);
   const installed = existsSync(given) ? [] : await listModels(loadSettings().LONGHAND_HOME);
   const path = installed.find(({ name }) => name === given)?.folder ?? given;
+  if (!existsSync(path))
+    throw new Error(
+      `Cannot import ${given}: it is neither a folder or file here nor an installed model; "longhand models pull" downloads models`,
+    );
   const nemo = nemoFile(path);
   if (isBuilt(path) || (!nemo && !isPublished(path))) {
     return make(path, options, (making) => importModel(path, { ...making, licence, source }));

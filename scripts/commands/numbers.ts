@@ -19,3 +19,10 @@ export function port(text: string): string {
     throw new InvalidArgumentError('It must be a whole number from 0 to 65535; 0 picks a free port.');
   return text;
 }
+
+/** A load, such as 200h/day. */
+export function hoursPerDay(text: string): number {
+  const hours = Number(/^(\d+(?:\.\d+)?)\s*h\/day$/.exec(text.trim())?.[1]);
+  if (!(hours > 0)) throw new InvalidArgumentError('It must be hours of audio per day, such as 200h/day.');
+  return hours;
+}

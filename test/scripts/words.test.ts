@@ -27,6 +27,7 @@ t.test('longhand reports in plain language what is missing, and exits with 1', a
     [['admin', 'template', 'preview', missing, '--slug', 'tasks'], /Cannot use .*missing\.wav: no such file/],
     [['admin', 'template', 'preview', path.join(folder, 'bad.json'), '--slug', 'tasks'], /bad\.json is not JSON with segments/],
     [['migrate'], /Cannot open the database: .*Start it, or correct DATABASE_URL/, { DATABASE_URL: nowhere }],
+    [['models', 'import', 'whisper-typo'], /neither a folder or file here nor an installed model; "longhand models pull" downloads/],
   ];
   for (const [args, words, more] of calls)
     t.match(await longhandHere(args, { ...env, ...more }), { code: 1, stdout: '', stderr: words }, args.join(' '));
@@ -49,6 +50,7 @@ t.test('longhand rejects invalid values before doing anything, states what is ex
     [['admin', 'key', 'create', '--workspace', 'w', '--member', 'm', '--expires', '2030-02-30'], /a time like 2027-01-31T12:00:00Z/],
     [['admin', 'key', 'create', '--workspace', 'w', '--member', 'm', '--expires', '2020-01-31T12:00:00Z'], /must be in the future/],
     [['bench', '--load', '200'], /such as 200h\/day/],
+    [['models', 'list', '--load', '0h/day'], /such as 200h\/day/],
     [['bench', '--peer', 'siri'], /faster-whisper, whisper\.cpp/],
     [['bench', '--no-speed', '--load', '1h/day'], /--no-speed/],
   ];

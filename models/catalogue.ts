@@ -1,3 +1,6 @@
+import type { Manifest } from './manifest.ts';
+import { PINS } from './pins.ts';
+
 /** Models with a short name for `models pull`. Others are pulled as `owner/name`; both accept `@revision`. */
 export interface Listed {
   name: string;
@@ -43,6 +46,15 @@ const ALIASES: Readonly<Record<string, string>> = { turbo: 'large-v3-turbo', lar
 export function listed(name: string): Listed | undefined {
   const short = name.replace(/^whisper-/, '');
   return CATALOGUE.find((entry) => entry.name === (ALIASES[short] ?? short));
+}
+
+type Origin = Pick<Manifest, 'name' | 'source' | 'descriptor'> & { shipped: boolean };
+
+/** The entry whose weights a model has, by their checksum or by the repository that they were pulled from: any model may have its name. */
+export function builtFrom({ name, source, descriptor, shipped }: Origin): Listed | undefined {
+  if (shipped) return listed(name);
+  const sha256 = descriptor?.architecture === 'whisper' ? descriptor.checkpoint.sha256 : '';
+  return CATALOGUE.find((entry) => PINS[entry.name]?.sha256 === sha256 || source.includes(`/${entry.repository}@`));
 }
 
 function openai(name: string, parameters: number, languages: number, cost: number, wer: number, source = PAPER): Listed {

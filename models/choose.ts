@@ -68,8 +68,11 @@ function rateOfShipped(shipped: Model, home: string): number {
   return englishRate(checkOf(shipped, home)) ?? 1;
 }
 
-/** The best catalogue model that this machine is estimated to support and that is better than the installed ones, or null. */
-export function couldCarry({ cores, memoryBytes }: Room, installed: readonly string[]): (Listed & { rtfx: number }) | null {
+/**
+ * The best catalogue model that this machine is estimated to support and that is better than the installed ones, or null.
+ * @param installed names in the catalogue; `now` is the lowest word error rate of these
+ */
+export function couldCarry({ cores, memoryBytes }: Room, installed: readonly string[]): (Listed & { rtfx: number; now: number }) | null {
   const have = new Set(installed.map((name) => listed(name)?.name ?? name));
   const best = (entries: Listed[]) => entries.sort((a, b) => a.published!.wer - b.published!.wer)[0];
   const known = CATALOGUE.filter(({ languages, published }) => languages > 1 && published);
@@ -79,8 +82,8 @@ export function couldCarry({ cores, memoryBytes }: Room, installed: readonly str
       (BASE_RTFX * cores) / cost >= LEAST_RTFX && parameters * 1e6 * BYTES_A_PARAMETER * Math.min(2, cores) < memoryFor(memoryBytes),
   );
   const next = best(able);
-  if (!next || (now && now.published!.wer <= next.published!.wer)) return null;
-  return { ...next, rtfx: (BASE_RTFX * cores) / next.cost };
+  if (!next || !now || now.published!.wer <= next.published!.wer) return null;
+  return { ...next, rtfx: (BASE_RTFX * cores) / next.cost, now: now.published!.wer };
 }
 
 /** Bytes available to threads. */
@@ -92,7 +95,7 @@ function memoryFor(memoryBytes: number): number {
 export function advice(room: Room, installed: readonly string[]): string {
   const found = couldCarry(room, installed);
   if (!found) return '';
-  const { name, rtfx, published } = found;
+  const { name, rtfx, published, now } = found;
   const speed = `about ${Math.round(rtfx)} times as fast as real time`;
-  return `This machine supports the more accurate model ${name} (${published!.wer} % WER instead of 12.4, ${speed}): scripts/longhand models pull ${name}`;
+  return `This machine supports the more accurate model ${name} (${published!.wer} % WER instead of ${now}, ${speed}): scripts/longhand models pull ${name}`;
 }

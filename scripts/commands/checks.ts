@@ -14,6 +14,7 @@ import { findTools } from '../../engine/audio/tools.ts';
 import { checkGpu, LIBRARIES } from '../../engine/runtime/gpu.ts';
 import { readMachine } from '../../engine/runtime/machine.ts';
 import { memoryOf } from '../../engine/runtime/memory.ts';
+import { builtFrom } from '../../models/catalogue.ts';
 import { advice } from '../../models/choose.ts';
 import { routedModels } from '../../models/routes.ts';
 import { listModels, verifyAll } from '../../models/store.ts';
@@ -96,7 +97,7 @@ async function models({ LONGHAND_HOME: home, LONGHAND_MODEL: wanted }: Settings)
   if (finding) throw new Error(finding);
   const better = advice(
     readMachine(),
-    all.map((model) => model.name),
+    all.flatMap((model) => builtFrom(model)?.name ?? []),
   );
   return `${all.map((model) => model.name).join(', ')}: checksums verified${better ? `. ${better}` : ''}`;
 }

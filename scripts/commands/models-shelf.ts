@@ -8,7 +8,7 @@ import { BUSY_HOUR, size } from '../../bench/sizing.ts';
 import { readMachine, threadsFor } from '../../engine/runtime/machine.ts';
 import type { Variant } from '../../models/build/graph/graph.ts';
 import { isInt8 } from '../../models/build/whisper/config.ts';
-import { listed } from '../../models/catalogue.ts';
+import { builtFrom } from '../../models/catalogue.ts';
 import { checkOf, englishRate, keepCheck } from '../../models/choose.ts';
 import { type Check, languagesOf } from '../../models/descriptor.ts';
 import { fittingModel } from '../../models/fit.ts';
@@ -60,7 +60,7 @@ export async function table(settings: Settings, hours: number | null = null) {
 
 function row(model: Model, check: Check | undefined, hours: number | null) {
   const { name, kind, variant = null, licence, shipped, files, descriptor, folder } = model;
-  const published = listed(name)?.published;
+  const published = builtFrom(model)?.published;
   const wer = englishRate(check);
   const recogniser = kind !== 'diarization';
   return {

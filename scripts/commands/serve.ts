@@ -6,6 +6,7 @@ import { type Embedded, startEmbedded } from '../../db/postgres/embedded.ts';
 import { migrate } from '../../db/postgres/migrate.ts';
 import { openDb } from '../../db/postgres/orm.ts';
 import { readMachine } from '../../engine/runtime/machine.ts';
+import { builtFrom } from '../../models/catalogue.ts';
 import { advice } from '../../models/choose.ts';
 import { routedModels } from '../../models/routes.ts';
 import { listModels } from '../../models/store.ts';
@@ -102,7 +103,7 @@ async function tell(settings: Settings, database: string, base: string, json: bo
 
 /** Recommends a better model for this machine, if there is one. */
 async function advise(home: string): Promise<void> {
-  const installed = (await listModels(home)).map(({ name }) => name);
+  const installed = (await listModels(home)).flatMap((model) => builtFrom(model)?.name ?? []);
   const line = advice(readMachine(), installed);
   if (line) say(line);
 }

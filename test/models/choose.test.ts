@@ -1,11 +1,12 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { CATALOGUE, listed } from '../../models/catalogue.ts';
+import { builtFrom, CATALOGUE, listed } from '../../models/catalogue.ts';
 import { advice, bestInstalled, couldCarry, keepCheck } from '../../models/choose.ts';
 import { readWhisper, writeDescriptor } from '../../models/descriptor.ts';
 import { fittingModel } from '../../models/fit.ts';
 import { importModel } from '../../models/importing.ts';
+import { PINS } from '../../models/pins.ts';
 import { SHAPES, writeCheckpoint } from './checkpoint.ts';
 
 const GIB = 2 ** 30;
@@ -32,6 +33,20 @@ t.test('listed() accepts short names with and without whisper-, and common names
   t.equal(new Set(CATALOGUE.map(({ name }) => name)).size, CATALOGUE.length);
 });
 
+t.test('builtFrom() tells a model by its weights or the repository of its source, not by its name', (t) => {
+  const model = (sha256: string, source: string) => ({
+    name: 'medium',
+    shipped: false,
+    source,
+    descriptor: { architecture: 'whisper', checkpoint: { sha256, parameters: 1 } } as never,
+  });
+  t.equal(builtFrom(model('0', '/home/me/medium')), undefined);
+  t.equal(builtFrom(model(PINS.small!.sha256, '/home/me/medium'))?.name, 'small');
+  t.equal(builtFrom(model('0', 'https://huggingface.co/openai/whisper-tiny@c0ffee; converted from int8'))?.name, 'tiny');
+  t.equal(builtFrom({ ...model('0', 'OpenAI'), name: 'whisper-base', shipped: true })?.name, 'base');
+  t.end();
+});
+
 t.test('couldCarry() names a better model only where cores and memory suffice', async (t) => {
   t.equal(couldCarry({ cores: 1, memoryBytes: 2 * GIB }, ['whisper-base']), null);
   t.equal(couldCarry({ cores: 2, memoryBytes: 8 * GIB }, ['whisper-base'])?.name, 'small');
@@ -46,6 +61,7 @@ t.test('advice() returns one line with the command, or nothing', async (t) => {
     advice({ cores: 2, memoryBytes: 8 * GIB }, ['whisper-base']),
     /^This machine supports .* small .*7\.6 % WER.*: scripts\/longhand models pull small$/,
   );
+  t.match(advice({ cores: 16, memoryBytes: 64 * GIB }, ['whisper-base', 'small']), /large-v3 \(3\.91 % WER instead of 7\.6,/);
   t.equal(advice({ cores: 1, memoryBytes: GIB }, ['whisper-base']), '');
 });
 

@@ -1,6 +1,7 @@
 import { findSpeech } from './asr/speech.ts';
 import { packingFor, packWindows, quietestOf } from './asr/windows.ts';
 import { arranged } from './audio/arranged.ts';
+import { type Cleaned, withoutHum } from './audio/notched.ts';
 import { type Parties, type Party, partiesOf } from './audio/parties.ts';
 import { withEdges } from './audio/tone-edges.ts';
 import { findTones } from './audio/tones.ts';
@@ -63,7 +64,7 @@ async function hearParties(recording: Recording, found: Parties, options: Option
   // channels without speech would only add noise to a mix
   const screened = found.parties.length > 1 && (recording.origins !== undefined || !isApart(found.parties));
   const parties = screened ? await spoken(recording, found.parties, tools) : found.parties;
-  const byParty = arranged(recording, parties);
+  const byParty = withoutHum(arranged(recording, parties));
   const apart = isApart(parties);
   const channels = apart ? [...parties.keys()] : ['mix' as const];
   const coarse = !options.diarize || apart; // channels already identify the speakers
@@ -103,7 +104,7 @@ async function hearParties(recording: Recording, found: Parties, options: Option
  * players select.
  */
 async function spoken(recording: Recording, parties: Party[], tools: Tools): Promise<Party[]> {
-  const byParty = arranged(recording, parties);
+  const byParty = withoutHum(arranged(recording, parties));
   const speaking: number[] = [];
   for (const channel of parties.keys()) {
     const activity = await listen(byParty, channel, tools, true, (seconds) => {
@@ -122,7 +123,7 @@ async function spoken(recording: Recording, parties: Party[], tools: Tools): Pro
 
 /** Voice activity in one channel, machine signals masked. */
 async function listen(
-  byParty: Recording,
+  byParty: Cleaned,
   channel: Stream['channel'],
   { job, pool, signal }: Tools,
   coarse: boolean,
@@ -136,8 +137,8 @@ async function listen(
 }
 
 /** Machine signals with the silence beside them. */
-async function signals(byParty: Recording, channel: Stream['channel'], signal: AbortSignal): Promise<Span[]> {
-  return withEdges(await findTones(byParty, channel, signal), byParty, channel, signal);
+async function signals(recording: Recording, channel: Stream['channel'], signal: AbortSignal): Promise<Span[]> {
+  return withEdges(await findTones(recording, channel, signal), recording, channel, signal);
 }
 
 /** A number of speakers given for a call counts its parties: if some are silent, the number of people on the other side is unknown. */

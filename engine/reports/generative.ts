@@ -1,7 +1,7 @@
 import { converse } from './converse.ts';
 import { isKnown } from './extractive/cues/index.ts';
-import { say } from './extractive/headings/index.ts';
 import { guess, isInAnother, textOf } from './extractive/guess.ts';
+import { say } from './extractive/headings/index.ts';
 import type { Figures } from './figures.ts';
 import { evidenceOf, ground, groundProse } from './ground.ts';
 import { type Line, linesOf } from './lines.ts';

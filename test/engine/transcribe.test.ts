@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { longestGap } from '../../bench/align.ts';
+import { countErrors, longestGap } from '../../bench/align.ts';
 import { changing } from '../../bench/changes.ts';
+import { englishClips } from '../../bench/clips.ts';
 import { unitsOf } from '../../bench/normalise.ts';
-import { writeWav } from '../../bench/sound.ts';
+import { level, samplesOf, writeWav } from '../../bench/sound.ts';
 import { openPool, type Pool } from '../../engine/runtime/pool.ts';
 import { transcribe } from '../../engine/transcribe.ts';
 import { type Options, type Run, SAMPLE_RATE, type Transcript } from '../../engine/types.ts';
@@ -140,6 +141,28 @@ t.test('transcribe()', async (t) => {
     for (const diarize of [true, false]) {
       const transcript = await transcribe(file, { ...OPTIONS, diarize, language: 'en' }, quiet(), pool);
       t.match(words(transcript), /fellow americans.* what your country can do for you/);
+    }
+  });
+
+  t.test('transcribe() hears a voice under a buzz that is twice as strong, and under a whistle', async (t) => {
+    const folder = t.testdir();
+    const clip = englishClips().find(({ file }) => file.includes('1272-128104-0000'))!;
+    const voice = await samplesOf(clip.path);
+    const buzz = (time: number) => Array.from({ length: 30 }, (_, k) => Math.sin(2 * Math.PI * 120.4 * (k + 1) * time + k * k));
+    const sounds = {
+      buzz: (time: number) => buzz(time).reduce((a, b) => a + b),
+      whistle: (time: number) => Math.sin(2 * Math.PI * 1733 * time),
+    };
+    for (const [name, at] of Object.entries(sounds)) {
+      const noise = voice.map((_, i) => at(i / SAMPLE_RATE));
+      const gain = (2 * level(voice)) / level(noise);
+      const path = join(folder, `${name}.wav`);
+      await writeWav(
+        path,
+        voice.map((x, i) => 0.3 * (x + gain * noise[i]!)),
+      );
+      const found = countErrors(unitsOf(clip.transcript, 'en'), unitsOf(words(await transcribe(path, OPTIONS, quiet(), pool)), 'en'));
+      t.ok(found.substituted + found.deleted + found.inserted <= 3, `${name}: ${JSON.stringify(found)}`);
     }
   });
 

@@ -1,6 +1,7 @@
-import { likeliest, otherLanguages } from '../language.ts';
+import { type Languages, likeliest, otherLanguages } from '../language.ts';
 import type { WindowRequest } from '../recogniser.ts';
 import { speechBetween } from '../speech.ts';
+import type { Source } from './batch.ts';
 import { isCertain } from './coverage.ts';
 import type { Decoder } from './decode.ts';
 import type { DecodeRequest, DecodeResult, DecodingOptions } from './decode-job.ts';
@@ -62,6 +63,21 @@ export interface Attempts {
   depth: number;
 }
 
+/** The probability of each language in the sound of a window or a part of one. Nothing is decoded. */
+export async function languagesHeard(request: WindowRequest, { model, decoder }: Recogniser, check: () => void): Promise<Languages> {
+  const { languages } = await decoder.decode({
+    ...{ file: request.job, options: FAST, prompt: [], speech: request.speech, first: request.first, check },
+    ...{ language: null, expected: null, leave: [...model.facts.languages.keys()] },
+    source: sourceOf(request, model, true),
+  });
+  return languages;
+}
+
+/** Encodes a window when there is room for it. @param part of a window, which gets less padding */
+function sourceOf(request: WindowRequest, model: AnyWhisper, part: boolean): Source {
+  return async (into) => ('loop' in model ? unencoded(request, model) : encode({ ...request, part }, model, into));
+}
+
 /** The accepted result for a window; empty if even a plain decoding indicates that nothing was spoken. */
 export async function decodeWell(
   request: WindowRequest,
@@ -101,7 +117,7 @@ export async function decodeWell(
   const fast: DecodeRequest = {
     file: request.job,
     options: timed,
-    source: async (into) => ('loop' in model ? unencoded(request, model) : encode({ ...request, part: !whole }, model, into)),
+    source: sourceOf(request, model, !whole),
     language: request.language === 'auto' ? null : knownLanguage(facts, request.language),
     expected: request.expected === null ? null : knownLanguage(facts, request.expected),
     prompt: [],

@@ -1,22 +1,27 @@
 import type { Span } from '../../types.ts';
+import { type Languages, likeliest } from '../language.ts';
 import type { LanguageSpan } from '../recogniser.ts';
 import { speechBetween } from '../speech.ts';
 import type { DecodeResult } from './decode-job.ts';
 import type { Facts } from './model.ts';
-import { MIN_PART_SECONDS, SECOND_LANGUAGE_PROBABILITY } from './thresholds.ts';
+import { CLEAR_LANGUAGE_PROBABILITY, MIN_PART_SECONDS, OTHER_LANGUAGE_PROBABILITY, SECOND_LANGUAGE_PROBABILITY } from './thresholds.ts';
 
 /* Windows in which the language changes. The model writes a whole window in one language and renders the rest of it as mock words. */
 
-/** A part of a window that may be in another language than the window's text. */
-export interface DoubtedPart {
+/** A part of a window's speech, which may be in another language than the window's text. */
+export interface Part {
   span: Span;
   /** Mean log-probability of the window's text there; -Infinity: none. */
   meanLogProb: number;
+  /** That text is improbable, or repeats itself. */
+  improbable: boolean;
+  /** Its language is in doubt. */
+  doubted: boolean;
 }
 
 /**
- * The parts of a window's speech, cut at pauses, whose text is improbable; all of them if the window's language is in doubt as well, or its
- * text repeats itself. None if all text is improbable in a language that is certain: the model knows that language little.
+ * The parts of a window's speech, cut at pauses, if the language of any is in doubt; else none. All are in doubt if the window's language is
+ * uncertain or its text repeats itself, else those whose text is improbable.
  * @param apart parts without a segment of their own are in doubt as well, since digits and names are probable in any language; costs an
  * encoder run for each, which only another model is worth
  */
@@ -25,13 +30,71 @@ export function doubtedParts(
   speech: readonly Span[],
   facts: Pick<Facts, 'firstTimestamp' | 'tick' | 'thresholds'>,
   apart = false,
-): DoubtedPart[] {
-  const parts = partsOf(speech).map((span) => ({ span, meanLogProb: meanWithin(span, tokens, logProbs, facts, apart) }));
-  if (parts.length < 2) return [];
+): Part[] {
   const [, second = 0] = [...languages.values()].sort((a, b) => b - a);
-  const improbable = parts.filter(({ meanLogProb }) => meanLogProb < facts.thresholds.foreignLogProb);
-  if (loops > 0 || (improbable.length && second >= SECOND_LANGUAGE_PROBABILITY)) return parts;
-  return improbable.length < parts.length ? improbable : [];
+  const uncertain = second >= SECOND_LANGUAGE_PROBABILITY;
+  const parts = partsOf(speech).map((span) => {
+    const meanLogProb = meanWithin(span, tokens, logProbs, facts, apart);
+    const improbable = loops > 0 || meanLogProb < facts.thresholds.foreignLogProb;
+    return { span, meanLogProb, improbable, doubted: improbable || uncertain };
+  });
+  return parts.length > 1 && parts.some(({ doubted }) => doubted) ? parts : [];
+}
+
+/** A part with the languages of its own sound. */
+export interface SoundedPart extends Part {
+  languages: Languages;
+}
+
+/** Consecutive parts in one language. */
+export interface Run extends Omit<Part, 'doubted'> {
+  /** Null: not clear. */
+  language: string | null;
+  /** Of the language in the part where it is most probable. */
+  probability: number;
+}
+
+/** True if the sound of any part is likely in another language than the window's; where its text is improbable, however unlikely. */
+export function changes(parts: readonly Pick<SoundedPart, 'languages' | 'improbable'>[], language: string): boolean {
+  return parts.some(({ languages, improbable }) => {
+    const found = likeliest(languages);
+    return found.language !== language && (improbable || found.probability >= OTHER_LANGUAGE_PROBABILITY);
+  });
+}
+
+/**
+ * The parts of a window joined into runs, each in the window's language or in one that a part is clearly in. A part that may be in several of
+ * these, or in none, is a run of its own.
+ */
+export function runsOf(parts: readonly SoundedPart[], language: string): Run[] {
+  const found = parts.map(({ languages }) => likeliest(languages)).filter(({ probability }) => probability >= CLEAR_LANGUAGE_PROBABILITY);
+  const candidates = [...new Set([language, ...found.map((one) => one.language)])];
+  const runs: Run[] = [];
+  for (const { languages, doubted: _, ...part } of parts) {
+    const own = new Map(candidates.map((code) => [code, languages.get(code) ?? 0]));
+    const best = likeliest(own);
+    const sum = [...own.values()].reduce((sum, probability) => sum + probability, 0);
+    const clear = best.probability >= Math.max(SECOND_LANGUAGE_PROBABILITY, CLEAR_LANGUAGE_PROBABILITY * sum);
+    const run = clear ? { ...part, ...best } : { ...part, language: null, probability: 0 };
+    const last = runs.at(-1);
+    if (last && clear && last.language === run.language) runs[runs.length - 1] = joined(last, run);
+    else runs.push(run);
+  }
+  return runs;
+}
+
+/** Two runs in the same language as one; without text if the longer one is. */
+function joined(a: Run, b: Run): Run {
+  const [first, second] = [a, b].map(({ span }) => span.end - span.start) as [number, number];
+  const mean = (a.meanLogProb * first + b.meanLogProb * second) / (first + second);
+  const longer = first > second ? a : b;
+  return {
+    span: { start: a.span.start, end: b.span.end },
+    meanLogProb: Number.isFinite(mean) ? mean : longer.meanLogProb,
+    improbable: a.improbable || b.improbable,
+    language: a.language,
+    probability: Math.max(a.probability, b.probability),
+  };
 }
 
 /** Spans of at least `MIN_PART_SECONDS` seconds: a shorter one joins the neighbour behind the shorter pause. */

@@ -2,7 +2,7 @@ import { levelsAboveRumble } from '../../loudness.ts';
 import { SAMPLE_RATE, type Span } from '../../types.ts';
 import { uncovered } from '../coverage.ts';
 import { partOf, replaced, within } from '../parts.ts';
-import type { LanguageSpan, RecognisedWindow, WindowRequest } from '../recogniser.ts';
+import type { RecognisedWindow, WindowRequest } from '../recogniser.ts';
 import { sounding } from '../silences.ts';
 import { toSound } from '../snap-words.ts';
 import { speechBetween } from '../speech.ts';
@@ -11,9 +11,10 @@ import { calibrated } from './calibration.ts';
 import { isCertain, leftOut, reliable, shorter, spanOf, unfilled, wordlessSpans } from './coverage.ts';
 import type { DecodeResult } from './decode-job.ts';
 import { withoutEchoes } from './duplicates.ts';
-import { type DoubtedPart, doubtedParts, sharesOf } from './mixed.ts';
+import { doubtedParts, type Part } from './mixed.ts';
 import { apart, drawnOut, merged, thinStretches } from './omissions.ts';
 import { loop, loopOfSegments, withoutGuesses, withoutLoops } from './quality.ts';
+import { type Heard, inParts, inSeveralLanguages } from './several.ts';
 import {
   MAX_RETRY_DEPTH,
   MIN_CERTAIN_SECONDS,
@@ -40,14 +41,13 @@ export async function recognise(request: WindowRequest, recogniser: Recogniser, 
   return { ...heard, words, uncovered: uncovered(words, request.speech) };
 }
 
-type Covered = Omit<RecognisedWindow, 'uncovered' | 'language'> & { language: string };
-
 /** The words of a window or a span of one. The spans of one decoding are decoded in parallel. */
-async function hearAll(request: WindowRequest, recogniser: Recogniser, check: () => void, attempts: Attempts): Promise<Covered> {
+async function hearAll(request: WindowRequest, recogniser: Recogniser, check: () => void, attempts: Attempts): Promise<Heard> {
   const { missing, thin, doubted, levels, longest, ...decoded } = await decodeWindow(request, recogniser, check, attempts);
   const { effort, depth } = attempts;
   if (depth === MAX_RETRY_DEPTH) return decoded;
-  const parts = effort.spent ? [] : await inSeveralLanguages(request, decoded, doubted, recogniser, check, attempts);
+  const hear = (part: WindowRequest) => hearAll(part, recogniser, check, { effort, depth: depth + 1 });
+  const parts = effort.spent ? [] : await inSeveralLanguages(request, decoded, doubted, recogniser, hear, check);
   const heard = parts.length ? inParts(decoded, parts, request.speech) : decoded;
   const inside = parts.map(({ span }) => span);
   const sparse = effort.spent ? [] : apart(apart(thin, missing), inside);
@@ -58,11 +58,7 @@ async function hearAll(request: WindowRequest, recogniser: Recogniser, check: ()
     shorter(span, request.speech, levels, { longest, least: leastPart(effort) }).map((part) => ({ span: part, accurate })),
   );
   const { language } = decoded;
-  const again = await Promise.all(
-    stretches.map(({ span, accurate }) =>
-      hearAll({ ...partOf(request, span), expected: language, accurate }, recogniser, check, { effort, depth: depth + 1 }),
-    ),
-  );
+  const again = await Promise.all(stretches.map(({ span, accurate }) => hear({ ...partOf(request, span), expected: language, accurate })));
   for (const [i, { tried, words }] of again.entries()) {
     heard.tried.push('again', ...tried);
     heard.words = replaced(heard.words, stretches[i]!.span, words, MIN_WORD_GAIN);
@@ -70,49 +66,12 @@ async function hearAll(request: WindowRequest, recogniser: Recogniser, check: ()
   return heard;
 }
 
-/** A part of a window with its own words. */
-interface HeardPart extends LanguageSpan, Pick<Covered, 'words' | 'tried'> {}
-
-/**
- * The parts of a window in which the language changes: those in doubt are decoded in their own language. They replace the window's text
- * together if one of them is clearly in another language and more probable in it; else there are none.
- */
-async function inSeveralLanguages(
-  request: WindowRequest,
-  { language }: Covered,
-  doubted: readonly DoubtedPart[],
-  recogniser: Recogniser,
-  check: () => void,
-  { effort, depth }: Attempts,
-): Promise<HeardPart[]> {
-  const found = await Promise.all(
-    doubted.map(({ span }) => hearAll({ ...partOf(request, span), expected: language }, recogniser, check, { effort, depth: depth + 1 })),
-  );
-  const another = found.some((own, i) => own.words.length > 0 && own.language !== language && own.meanLogProb > doubted[i]!.meanLogProb);
-  if (!another) return [];
-  return found.flatMap(({ words, tried, language: own }, i) =>
-    words.length ? [{ words, tried, language: own, span: doubted[i]!.span }] : [],
-  );
-}
-
-/** A window with the words of parts in their own languages; its language is the one with the most speech. */
-function inParts(decoded: Covered, parts: readonly HeardPart[], speech: readonly Span[]): Covered {
-  const languages = sharesOf(parts, decoded.language, speech);
-  return {
-    ...decoded,
-    ...{ languages, language: languages[0]![0], mixed: true },
-    parts: parts.map(({ language, span }) => ({ language, span })),
-    words: parts.reduce((words, { span, words: own }) => replaced(words, span, own, 0), decoded.words),
-    tried: [...decoded.tried, ...parts.flatMap(({ tried }) => ['part', ...tried])],
-  };
-}
-
-interface Decoded extends Covered {
+interface Decoded extends Heard {
   /** Spans without words, and those with far too few. */
   missing: Span[];
   thin: Span[];
-  /** Parts that may be in another language. */
-  doubted: DoubtedPart[];
+  /** Its parts, if any may be in another language. */
+  doubted: Part[];
   levels: Float32Array;
   /** Seconds of the longest span whose text fits into one row. */
   longest: number;
@@ -153,14 +112,14 @@ async function decodeWindow(request: WindowRequest, recogniser: Recogniser, chec
   const rate = kept.tokens.length / Math.max(1, speechBetween(speech, 0, Number.POSITIVE_INFINITY)); // tokens per second
   const looped = loop(guarded.tokens) ?? loopOfSegments(guarded, facts);
   const longest = looped ? RETRY_PART_SECONDS : (TARGET_ROW_SHARE * facts.longestText) / rate;
+  const detecting = attempts.depth === 0 && request.language === 'auto' && facts.languages.size > 0;
   return {
     ...summary(result),
     words: toSound(words, levels),
     tried,
     missing: certain ? (stuck ? [spanOf(request.speech)] : rest) : [],
     thin: merged([...thinStretches(kept.tokens, speech, facts), ...drawnOut(words, spoken)]),
-    doubted:
-      attempts.depth === 0 && request.language === 'auto' ? doubtedParts(result, request.speech, facts, request.leave !== undefined) : [],
+    doubted: detecting ? doubtedParts(result, request.speech, facts, request.leave !== undefined) : [],
     levels,
     longest,
   };
@@ -176,7 +135,7 @@ function nothing(result: DecodeResult, tried: string[], levels: Float32Array): D
   return { ...summary(result), words: [], tried, missing: [], thin: [], doubted: [], levels, longest: RETRY_PART_SECONDS };
 }
 
-function summary(result: DecodeResult): Omit<Covered, 'words' | 'tried'> {
+function summary(result: DecodeResult): Omit<Heard, 'words' | 'tried'> {
   const { language, noSpeech, meanLogProb } = result;
   const languages = [...result.languages].sort((a, b) => b[1] - a[1]).slice(0, REPORTED_LANGUAGES);
   return { language, languages, noSpeech, meanLogProb };

@@ -38,6 +38,7 @@ export const OTHER_LANGUAGE_SECONDS = 2; // if it has this much speech
 /* Languages that change within a window, whose text is then in one of them. A guess from 12 joins of tuning clips. */
 export const MIN_PART_SECONDS = 2; // shorter speech does not tell its language
 export const SECOND_LANGUAGE_PROBABILITY = 0.1; // from here on the language of the window is in doubt
+export const CLEAR_LANGUAGE_PROBABILITY = 0.9; // from here on a part is in this language, however improbable its text
 
 /* Coverage: speech without text. In 45 windows of tuning clips at least 44 % of the 0.1 s steps are certain; in 9 windows of
    synthetic instruments, a siren, humming and laughter that speech detection takes for speech at most 1 % (bench/certainty.ts). */

@@ -99,7 +99,12 @@ export const RECOGNITION: Change[] = [
     ['test/engine/asr/whisper/encode.test.ts'],
   ],
   ['engine/asr/whisper/duplicates.ts', 'lasts(b) < lasts(a)', 'lasts(b) > lasts(a)', ['test/engine/asr/whisper/duplicates.test.ts']],
-  ['engine/asr/whisper/attempts.ts', 'part: !whole', 'part: false', ['test/engine/asr/whisper/recognise.test.ts']],
+  [
+    'engine/asr/whisper/attempts.ts',
+    'sourceOf(request, model, !whole)',
+    'sourceOf(request, model, false)',
+    ['test/engine/asr/whisper/recognise.test.ts'],
+  ],
   ['engine/asr/windows.ts', 'pause: 1,', 'pause: 2,'],
   [
     'engine/asr/whisper/thresholds.ts',
@@ -266,6 +271,9 @@ export const RECOGNITION: Change[] = [
   ],
   ['engine/asr/whisper/omissions.ts', '< (end - start) / 2);', '< end - start);'],
   ['engine/asr/whisper/recognise.ts', 'spent ? RETRY_PART_SECONDS : SHORTEST_PART_SECONDS', 'RETRY_PART_SECONDS'],
+  ['engine/asr/whisper/mixed.ts', 'improbable || uncertain', 'improbable'],
+  ['engine/asr/whisper/several.ts', 'probability >= CLEAR_LANGUAGE_PROBABILITY || ', ''],
+  ['engine/asr/whisper/several.ts', ' || run.improbable', ''],
   ['engine/asr/parts.ts', 'Math.min(LONGEST_SHARED_SECONDS, (stretch.end - stretch.start) / 2)', '(stretch.end - stretch.start) / 2'],
   ['engine/asr/parts.ts', 'next && isMost(stretch.end - next.start)', 'false'],
   ['engine/asr/parts.ts', 'last && isMost(last.end - stretch.start)', 'false'],

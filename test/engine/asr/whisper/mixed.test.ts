@@ -1,5 +1,5 @@
 import t from 'tap';
-import { doubtedParts, sharesOf } from '../../../../engine/asr/whisper/mixed.ts';
+import { changes, doubtedParts, runsOf, sharesOf } from '../../../../engine/asr/whisper/mixed.ts';
 import { FACTS } from '../../../support/facts.ts';
 
 const facts = { ...FACTS, firstTimestamp: 100, tick: 0.02 };
@@ -17,7 +17,8 @@ function decoded(means: number[], languages: [code: string, probability: number]
   return { tokens, logProbs, languages: new Map(languages), loops };
 }
 
-const parts = (...of: Parameters<typeof decoded>) => doubtedParts(decoded(...of), speech, facts).map(({ span }) => [span.start, span.end]);
+const doubts = (...of: Parameters<typeof doubtedParts>) => doubtedParts(...of).filter(({ doubted }) => doubted);
+const parts = (...of: Parameters<typeof decoded>) => doubts(decoded(...of), speech, facts).map(({ span }) => [span.start, span.end]);
 const [FIRST, SECOND] = [
   [0, 6.5],
   [7.5, 12],
@@ -26,32 +27,28 @@ const [FIRST, SECOND] = [
 t.test('doubtedParts() finds the part whose text is improbable, a short span with its neighbour', async (t) => {
   t.strictSame(parts([-0.2, -0.3, -1.2], [['de', 0.99]]), [SECOND]);
   t.strictSame(parts([-1.2, -1.4, -0.2], [['de', 0.99]]), [FIRST]);
-  const [part] = doubtedParts(decoded([-1, -1.3, -0.2], [['de', 0.99]]), speech, facts);
+  const [part] = doubts(decoded([-1, -1.3, -0.2], [['de', 0.99]]), speech, facts);
   t.ok(Math.abs(part!.meanLogProb + 1.15) < 1e-9, 'the mean of its tokens, timestamps excluded');
 });
 
-t.test('doubtedParts() returns every part if the language is also uncertain, or the text is repetitive', async (t) => {
+t.test('doubtedParts() doubts every part if the language is uncertain, however probable the text, or the text is repetitive', async (t) => {
   const unclear: [string, number][] = [
     ['en', 0.8],
     ['es', 0.19],
   ];
-  t.strictSame(parts([-0.2, -0.3, -1.2], unclear), [FIRST, SECOND]);
+  t.strictSame(parts([-0.2, -0.3, -0.4], unclear), [FIRST, SECOND]);
   t.strictSame(parts([-0.2, -0.3, -0.4], [['en', 0.99]], 1), [FIRST, SECOND]);
+  const improbable = (...of: Parameters<typeof decoded>) => doubtedParts(decoded(...of), speech, facts).map((part) => part.improbable);
+  t.strictSame(improbable([-0.2, -0.3, -1.2], unclear), [false, true]);
+  t.strictSame(improbable([-0.2, -0.3, -0.4], [['en', 0.99]], 1), [true, true]);
 });
 
-t.test('doubtedParts() returns nothing for probable text, or for a certain language in which text is generally improbable', async (t) => {
-  t.strictSame(parts([-0.2, -0.3, -0.4], [['en', 0.99]]), []);
-  t.strictSame(
-    parts(
-      [-0.2, -0.3, -0.4],
-      [
-        ['no', 0.6],
-        ['da', 0.35],
-      ],
-    ),
-    [],
-  );
-  t.strictSame(parts([-1.2, -1.3, -1.4], [['te', 0.97]]), []);
+t.test('doubtedParts() doubts every part if all text is improbable: a certain language may be that of the least speech', async (t) => {
+  t.strictSame(parts([-1.2, -1.3, -1.4], [['te', 0.97]]), [FIRST, SECOND]);
+});
+
+t.test('doubtedParts() returns nothing for probable text in a certain language', async (t) => {
+  t.strictSame(doubtedParts(decoded([-0.2, -0.3, -0.4], [['en', 0.99]]), speech, facts), []);
 });
 
 t.test('doubtedParts() returns speech without any text', async (t) => {
@@ -64,11 +61,11 @@ t.test('doubtedParts() judges every part of a segment by the text of that segmen
   });
   t.strictSame(doubtedParts(over(0, 12, -0.3), speech, facts), [], 'its middle lies in the first part, its text in both');
   t.strictSame(
-    doubtedParts(over(0, 12, -0.3), speech, facts, true).map(({ span }) => span.start),
+    doubts(over(0, 12, -0.3), speech, facts, true).map(({ span }) => span.start),
     [7.5],
     'with models by language a part without a segment of its own is in doubt',
   );
-  const [part, ...others] = doubtedParts(over(0, 8, -0.3), speech, facts);
+  const [part, ...others] = doubts(over(0, 8, -0.3), speech, facts);
   t.strictSame([part?.span.start, part?.meanLogProb, others], [7.5, Number.NEGATIVE_INFINITY, []], 'half a second of 4.5 is not its text');
 });
 
@@ -87,6 +84,59 @@ t.test('doubtedParts() cannot split speech without a pause', async (t) => {
     ),
     [],
   );
+});
+
+/** Parts of 3 s in languages with the given probabilities; the text of the second one is improbable. */
+function sounded(languages: Record<string, number>[]) {
+  let start = 0;
+  return languages.map((own, i) => {
+    const span = { start, end: start + 3 };
+    start += 3.5;
+    return { span, meanLogProb: -0.2 * (i + 1), improbable: i === 1, doubted: true, languages: new Map(Object.entries(own)) };
+  });
+}
+const runs = (...of: Parameters<typeof sounded>) =>
+  runsOf(sounded(...of), 'en').map(({ language, span }) => [language, span.start, span.end]);
+
+t.test('changes() compares the language of each part with that of the window', async (t) => {
+  t.ok(changes(sounded([{ en: 0.9 }, { en: 0.9 }, { de: 0.6, en: 0.3 }]), 'en'));
+  t.notOk(changes(sounded([{ en: 0.9 }, { en: 0.9 }, { ar: 0.44, en: 0.4 }]), 'en'), 'the likeliest of many');
+  t.ok(changes(sounded([{ en: 0.9 }, { ar: 0.44, en: 0.4 }]), 'en'), 'of a part whose text is improbable');
+});
+
+t.test('runsOf() joins consecutive parts in one language', async (t) => {
+  t.strictSame(runs([{ de: 0.98 }, { de: 0.96 }, { en: 0.99 }]), [
+    ['de', 0, 6.5],
+    ['en', 7, 10],
+  ]);
+  const [run] = runsOf(sounded([{ de: 0.96 }, { de: 0.98 }]), 'en');
+  t.match(run, { improbable: true, probability: 0.98 });
+  t.ok(Math.abs(run!.meanLogProb + 0.3) < 1e-9, 'the mean over its seconds');
+});
+
+t.test('runsOf() takes an unclear part for the language of the window, or of a clear part, in which it is far more probable', async (t) => {
+  t.strictSame(runs([{ en: 0.98 }, { es: 0.98 }, { pt: 0.77, es: 0.16 }]), [
+    ['en', 0, 3],
+    ['es', 3.5, 10],
+  ]);
+});
+
+t.test('runsOf() makes a part in no clear language a run of its own', async (t) => {
+  const several: Record<string, number> = { en: 0.4, es: 0.3 };
+  const none: Record<string, number> = { la: 0.35, hu: 0.34 };
+  t.strictSame(runs([{ es: 0.98 }, several, none, { es: 0.98 }]), [
+    ['es', 0, 3],
+    [null, 3.5, 6.5],
+    [null, 7, 10],
+    ['es', 10.5, 13.5],
+  ]);
+});
+
+t.test('runsOf() counts a run as without text if the longer of its parts is', async (t) => {
+  const [first, second] = sounded([{ de: 0.98 }, { de: 0.98 }]);
+  const without = { ...second!, meanLogProb: Number.NEGATIVE_INFINITY };
+  t.equal(runsOf([first!, { ...without, span: { start: 3.5, end: 5.6 } }], 'en')[0]!.meanLogProb, -0.2);
+  t.equal(runsOf([first!, { ...without, span: { start: 3.5, end: 9 } }], 'en')[0]!.meanLogProb, Number.NEGATIVE_INFINITY);
 });
 
 t.test('sharesOf() returns the share of speech in each language, largest first', async (t) => {

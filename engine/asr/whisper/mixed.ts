@@ -4,6 +4,7 @@ import type { LanguageSpan } from '../recogniser.ts';
 import { speechBetween } from '../speech.ts';
 import type { DecodeResult } from './decode-job.ts';
 import type { Facts } from './model.ts';
+import { loop } from './quality.ts';
 import { CLEAR_LANGUAGE_PROBABILITY, MIN_PART_SECONDS, OTHER_LANGUAGE_PROBABILITY, SECOND_LANGUAGE_PROBABILITY } from './thresholds.ts';
 
 /* Windows in which the language changes. The model writes a whole window in one language and renders the rest of it as mock words. */
@@ -33,9 +34,10 @@ export function doubtedParts(
 ): Part[] {
   const [, second = 0] = [...languages.values()].sort((a, b) => b - a);
   const uncertain = second >= SECOND_LANGUAGE_PROBABILITY;
+  const repetitive = loops > 0 || loop(tokens) !== null;
   const parts = partsOf(speech).map((span) => {
     const meanLogProb = meanWithin(span, tokens, logProbs, facts, apart);
-    const improbable = loops > 0 || meanLogProb < facts.thresholds.foreignLogProb;
+    const improbable = repetitive || meanLogProb < facts.thresholds.foreignLogProb;
     return { span, meanLogProb, improbable, doubted: improbable || uncertain };
   });
   return parts.length > 1 && parts.some(({ doubted }) => doubted) ? parts : [];

@@ -43,6 +43,15 @@ t.test('doubtedParts() doubts every part if the language is uncertain, however p
   t.strictSame(improbable([-0.2, -0.3, -0.4], [['en', 0.99]], 1), [true, true]);
 });
 
+t.test('doubtedParts() takes text that is one loop for improbable, although no loop was cut off', async (t) => {
+  const said = Array<number[]>(6).fill([1, 2, 3]).flat();
+  const looped = { tokens: [at(0), ...said, at(12)], logProbs: Array<number>(20).fill(-0.1), languages: new Map([['es', 0.95]]) };
+  t.strictSame(
+    doubtedParts(looped, speech, facts).map(({ improbable }) => improbable),
+    [true, true],
+  );
+});
+
 t.test('doubtedParts() doubts every part if all text is improbable: a certain language may be that of the least speech', async (t) => {
   t.strictSame(parts([-1.2, -1.3, -1.4], [['te', 0.97]]), [FIRST, SECOND]);
 });

@@ -12,7 +12,8 @@ export interface Listed {
   /** Number of supported languages. */
   languages: number;
   /**
-   * CPU time of recognition per hour of speech relative to base: from operation counts and bytes read, verified by measurements with these shapes.
+   * CPU time of recognition per hour of speech relative to base: measured with the shapes of small, medium and large-v3-turbo, of others from
+   * operation counts and bytes read, those of large-v2 and large-v3 before the encoder became faster.
    */
   cost: number;
   /** Word error rate on LibriSpeech test-other, percent, and who published it. */
@@ -27,17 +28,17 @@ export const CATALOGUE: readonly Listed[] = [
   openai('tiny.en', 39, 1, 0.5, 14.6),
   openai('base', 74, 99, 1, 12.4),
   openai('base.en', 74, 1, 1, 10.2),
-  openai('small', 244, 99, 3.5, 7.6),
-  openai('small.en', 244, 1, 3.5, 7.4),
-  openai('medium', 769, 99, 12, 5.9),
-  openai('medium.en', 769, 1, 12, 6.3),
+  openai('small', 244, 99, 2, 7.6),
+  openai('small.en', 244, 1, 2, 7.4),
+  openai('medium', 769, 99, 6, 5.9),
+  openai('medium.en', 769, 1, 6, 6.3),
   openai('large-v2', 1550, 99, 25, 5.2),
   openai('large-v3', 1550, 100, 25, 3.91, LEADERBOARD),
-  openai('large-v3-turbo', 809, 100, 15, 4.24, LEADERBOARD),
-  distilled('distil-small.en', 166, 3),
-  distilled('distil-medium.en', 394, 8),
-  distilled('distil-large-v3', 756, 14, 5.19),
-  distilled('distil-large-v3.5', 756, 14),
+  openai('large-v3-turbo', 809, 100, 7, 4.24, LEADERBOARD),
+  distilled('distil-small.en', 166, 2),
+  distilled('distil-medium.en', 394, 4),
+  distilled('distil-large-v3', 756, 7, 5.19),
+  distilled('distil-large-v3.5', 756, 7),
 ];
 
 const ALIASES: Readonly<Record<string, string>> = { turbo: 'large-v3-turbo', large: 'large-v3' };

@@ -1,7 +1,7 @@
 import { findSpeech } from './asr/speech.ts';
 import { packingFor, packWindows, quietestOf } from './asr/windows.ts';
 import { arranged } from './audio/arranged.ts';
-import { type Cleaned, withoutHum } from './audio/notched.ts';
+import { withoutHum } from './audio/notched.ts';
 import { type Parties, type Party, partiesOf } from './audio/parties.ts';
 import { withEdges } from './audio/tone-edges.ts';
 import { findTones } from './audio/tones.ts';
@@ -123,7 +123,7 @@ async function spoken(recording: Recording, parties: Party[], tools: Tools): Pro
 
 /** Voice activity in one channel, machine signals masked. */
 async function listen(
-  byParty: Cleaned,
+  byParty: Recording,
   channel: Stream['channel'],
   { job, pool, signal }: Tools,
   coarse: boolean,
@@ -137,8 +137,8 @@ async function listen(
 }
 
 /** Machine signals with the silence beside them. */
-async function signals(recording: Recording, channel: Stream['channel'], signal: AbortSignal): Promise<Span[]> {
-  return withEdges(await findTones(recording, channel, signal), recording, channel, signal);
+async function signals(byParty: Recording, channel: Stream['channel'], signal: AbortSignal): Promise<Span[]> {
+  return withEdges(await findTones(byParty, channel, signal), byParty, channel, signal);
 }
 
 /** A number of speakers given for a call counts its parties: if some are silent, the number of people on the other side is unknown. */

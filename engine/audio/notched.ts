@@ -2,16 +2,11 @@ import { type Recording, SAMPLE_RATE } from '../types.ts';
 import { isSuspect, steadyLines, WINDOW_SAMPLES } from './hum.ts';
 
 const BLOCK_SAMPLES = 30 * SAMPLE_RATE; // in which lines are found
-const NOTCH_HERTZ = 8;
-const WARM_UP_SAMPLES = 0.5 * SAMPLE_RATE;
-
-/** A recording without hum, and as it was recorded. */
-export interface Cleaned extends Recording {
-  readonly raw: Recording;
-}
+const NOTCH_HERTZ = 8; // width of a notch: voices lose little, and a line may drift by a hertz
+const WARM_UP_SAMPLES = 0.5 * SAMPLE_RATE; // in which the filters settle
 
 /** A recording without steady hum, whistles or buzz, as far as they are loud: they hide voices from speech detection and recognition. */
-export function withoutHum(recording: Recording): Cleaned {
+export function withoutHum(recording: Recording): Recording {
   const found = new Map<string, Promise<number[]>>();
   const linesIn = (channel: number | 'mix', block: number) => {
     const key = `${channel} ${block}`;
@@ -20,7 +15,6 @@ export function withoutHum(recording: Recording): Cleaned {
     return lines;
   };
   return {
-    raw: recording,
     ...{ channels: recording.channels, origins: recording.origins, surround: recording.surround, mixes: recording.mixes },
     get length() {
       return recording.length;

@@ -1,5 +1,4 @@
 /* How `up` is stopped: by a process manager, which signals only the process of npm; by closing its terminal; or by repeated Ctrl-C. */
-import { once } from 'node:events';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -37,7 +36,7 @@ async function begin(t: Test, file: string, ...args: string[]): Promise<Running>
 t.test('npm start stops everything that it started on SIGTERM', async (t) => {
   const npm = await begin(t, 'npm', 'start', '--');
   npm.child.kill('SIGTERM');
-  t.strictSame(await once(npm.child, 'exit'), [0, null]);
+  t.strictSame(await npm.exited, [0, null]);
   t.strictSame(working(), []);
 });
 
@@ -45,7 +44,7 @@ t.test('up stops everything that it started when its terminal is closed', async 
   const up = await begin(t, LONGHAND, 'up');
   up.child.stderr!.destroy(); // as in `up 2>&1 | tee`, when Ctrl-C ends both
   up.child.kill('SIGHUP');
-  t.strictSame(await once(up.child, 'exit'), [0, null]);
+  t.strictSame(await up.exited, [0, null]);
   t.strictSame(working(), []);
 });
 
@@ -54,7 +53,7 @@ t.test('up stops immediately on a second signal, and leaves no process running',
   up.child.kill('SIGINT');
   await eventually(() => up.output.stderr.includes('stopping'), 'the first signal to be handled');
   up.child.kill('SIGINT');
-  t.strictSame(await once(up.child, 'exit'), [1, null]);
+  t.strictSame(await up.exited, [1, null]);
   await eventually(() => !working().length, 'the exit of all processes', 60);
 });
 
@@ -64,7 +63,7 @@ t.test('up stops PostgreSQL at once, and exits, when a process on another machin
   const text = JSON.stringify({ pid: 1, started: 'unknown here', where: 'on another machine', database: null, url: null });
   writeFileSync(file, text);
   await eventually(() => !working(['cmdline']).length, 'PostgreSQL, the only process with the folder in its arguments, gone', 30);
-  t.strictSame(await once(up.child, 'exit'), [1, null]);
+  t.strictSame(await up.exited, [1, null]);
   t.match(up.output.stderr, /another process took it over while this one was suspended/);
   t.equal(readFileSync(file, 'utf8'), text);
   t.strictSame(working(), []);
@@ -75,6 +74,6 @@ t.test('longhand commands that start PostgreSQL leave no PostgreSQL process when
   const list = start(t, LONGHAND, ['admin', 'workspace', 'list'], { LONGHAND_HOME: home });
   await eventually(() => working(['cmdline']).length > 0, 'PostgreSQL, the only process with the folder in its arguments');
   list.child.kill('SIGTERM');
-  await once(list.child, 'exit');
+  await list.exited;
   await eventually(() => !working().length, 'PostgreSQL gone', 60);
 });

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -70,6 +71,8 @@ export interface Running {
   child: ChildProcess;
   /** Everything printed so far. */
   output: { stdout: string; stderr: string };
+  /** Resolves with the exit code and the signal, also after the exit, for which `once(child, 'exit')` would wait forever. */
+  exited: Promise<unknown[]>;
   /** Resolves with the match of `pattern` in the standard output. Rejects with the output if the program exits first, or after `timeoutMs`. */
   said(pattern: RegExp, timeoutMs?: number): Promise<RegExpExecArray>;
   /** Sends the signal and waits; resolves with the exit code. */
@@ -86,6 +89,7 @@ export function start(
   const child = spawn(file, args, { cwd: ROOT, env: environment(of(file, env)), stdio: ['ignore', 'pipe', 'pipe'] });
   const output = collect(child);
   const end = ended(child);
+  const exited = once(child, 'exit');
   const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
     child.kill(signal);
     return end;
@@ -94,6 +98,7 @@ export function start(
   return {
     child,
     output,
+    exited,
     stop,
     async said(pattern, timeoutMs = 600_000) {
       for (const until = Date.now() + timeoutMs; ; await sleep(50)) {

@@ -8,15 +8,15 @@ const MEMORY = 'the model probably needs more memory than is free. Close other p
 const REASON = 'see the lines above';
 
 /**
- * Runs a program of this folder in a process of its own: the memory that a model took stays with its process and would count for the next
+ * Runs a program in a process of its own: the memory that a model took stays with its process and would count for the next
  * one. A model too large for this machine ends that process only. Throws an error that says so.
  * @param program a file that calls `answer`
  * @param what begins the sentence of that error
  * @param signal ends the process
  */
-export function apart<T>(program: string, parameters: readonly unknown[], what: string, signal?: AbortSignal): Promise<T> {
+export function apart<T>(program: URL, parameters: readonly unknown[], what: string, signal?: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const child = fork(fileURLToPath(new URL(program, import.meta.url)), [JSON.stringify(parameters)], {
+    const child = fork(fileURLToPath(program), [JSON.stringify(parameters)], {
       execArgv: ['--import', import.meta.resolve('tsx')],
       stdio: ['ignore', 2, 2, 'ipc'],
       signal,

@@ -2,18 +2,18 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Pool } from '../engine/runtime/pool.ts';
-import { measureAccuracy, type Part } from './accuracy.ts';
-import { checkClips, type Split } from './clips.ts';
-import { comparePrograms, measurePeers } from './comparison.ts';
-import { measureCoverage } from './coverage.ts';
-import { type InstalledModel, modelPrograms } from './models.ts';
-import { openPeer, type PEERS } from './peers.ts';
+import { measureAccuracy, type Part } from './accuracy/accuracy.ts';
+import { measureCoverage } from './accuracy/coverage.ts';
+import { comparePrograms, measurePeers } from './peers/comparison.ts';
+import { type InstalledModel, modelPrograms } from './peers/models.ts';
+import { openPeer, type PEERS } from './peers/peers.ts';
 import { speedChart } from './plot.ts';
-import { measureProfile } from './profile.ts';
 import { provenance } from './provenance.ts';
+import { checkClips, type Split } from './recordings/clips.ts';
 import { chart, compare, type Report, table } from './report.ts';
 import { BUSY_HOUR, size } from './sizing.ts';
-import { measureSpeed } from './speed.ts';
+import { measureProfile } from './speed/profile.ts';
+import { measureSpeed } from './speed/speed.ts';
 import { checkTarget } from './targets.ts';
 
 export interface BenchOptions {

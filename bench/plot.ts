@@ -1,6 +1,7 @@
 /** Charts of committed results as SVG. They work on light and dark pages. */
-import type { PeerRow } from './comparison.ts';
-import type { Rate } from './measures.ts';
+
+import type { Rate } from './accuracy/measures.ts';
+import type { PeerRow } from './peers/comparison.ts';
 
 const WIDTH = 760;
 const HEIGHT = 400;

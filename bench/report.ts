@@ -1,10 +1,10 @@
-import type { PeerRow } from './comparison.ts';
-import { coverageRows, type LanguageCoverage } from './coverage.ts';
-import type { Accuracy, Rate } from './measures.ts';
-import type { Profile } from './profile.ts';
+import { coverageRows, type LanguageCoverage } from './accuracy/coverage.ts';
+import type { Accuracy, Rate } from './accuracy/measures.ts';
+import type { PeerRow } from './peers/comparison.ts';
 import type { Provenance } from './provenance.ts';
 import type { Sizing } from './sizing.ts';
-import type { Speed } from './speed.ts';
+import type { Profile } from './speed/profile.ts';
+import type { Speed } from './speed/speed.ts';
 
 /** The results of one run; keys that other tools read are documented in the command reference. */
 export interface Report extends Provenance {

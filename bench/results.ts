@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import type { Rate } from './measures.ts';
+import type { Rate } from './accuracy/measures.ts';
 import { historyChart, speedChart } from './plot.ts';
 import { differenceText, type Report } from './report.ts';
 

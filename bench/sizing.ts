@@ -1,4 +1,4 @@
-import { quantile } from './align.ts';
+import { quantile } from './errors/align.ts';
 import { seeded } from './random.ts';
 
 export interface Load {

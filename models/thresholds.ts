@@ -29,7 +29,7 @@ export type Thresholds = z.infer<typeof thresholdsSchema>;
 /**
  * Whisper base in 8 bits; other checkpoints use them until they have their own. Hallucinations: 26 windows of noise and 175 real clips, of
  * which none is lost. `foreignLogProb`: a guess from 12 joins of tuning clips; mock words have -0.77 to -1.7, text in the right language
- * -0.05 to -0.6. `confidence`: `bench/confidence.ts --fit` on 1,457 words of 36 tuning clips, as recorded and over the telephone band.
+ * -0.05 to -0.6. `confidence`: `bench/accuracy/confidence.ts --fit` on 1,457 words of 36 tuning clips, as recorded and over the telephone band.
  */
 export const WHISPER_BASE_THRESHOLDS: Thresholds = {
   suspiciousLanguage: 0.6,

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import t from 'tap';
 import { SETTING_NAMES } from '../api/contract/settings.ts';
-import { reliabilityPlot } from '../bench/reliability-plot.ts';
+import { reliabilityPlot } from '../bench/accuracy/reliability-plot.ts';
 import { committedReports, resultFiles } from '../bench/results.ts';
 import { openProgram } from '../scripts/commands/program.ts';
 import { generatedPages } from '../scripts/docs/pages.ts';
@@ -81,9 +81,12 @@ t.test('resultFiles() equal the committed pages and charts; `node --import tsx b
   );
 });
 
-t.test('reliabilityPlot() of the committed results equals the committed chart; `bench/confidence.ts --save` draws it', async (t) => {
-  t.equal(read('docs/images/confidence.svg'), reliabilityPlot(JSON.parse(read('bench/results/confidence.json'))));
-});
+t.test(
+  'reliabilityPlot() of the committed results equals the committed chart; `bench/accuracy/confidence.ts --save` draws it',
+  async (t) => {
+    t.equal(read('docs/images/confidence.svg'), reliabilityPlot(JSON.parse(read('bench/results/confidence.json'))));
+  },
+);
 
 t.test('pages name settings that exist, and every setting is in the configuration', async (t) => {
   const configuration = read('docs/configuration.md');

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deleteWorkspace } from '../../db/tenants/workspaces.ts';
 import { purge } from '../../engine/tasks/purge.ts';
-import { askList } from '../lists.ts';
+import { askList } from '../load/lists.ts';
 import type { Workspaces } from './fill.ts';
 import type { Fleet } from './fleet.ts';
 

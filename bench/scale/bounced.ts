@@ -5,7 +5,7 @@ import { claimNext } from '../../db/jobs/claim.ts';
 import type { Log } from '../../db/ops/log.ts';
 import type { Embedded } from '../../db/postgres/embedded.ts';
 import { type Db, openDb } from '../../db/postgres/orm.ts';
-import { askList } from '../lists.ts';
+import { askList } from '../load/lists.ts';
 import { startBouncer } from './bouncer.ts';
 import type { Workspaces } from './fill.ts';
 import { type Fleet, startFleet } from './fleet.ts';

@@ -4,7 +4,7 @@ import { mergeDue } from '../../db/search/blocks.ts';
 import { keepAll } from '../../db/search/keep.ts';
 import { searchKey, termsOf } from '../../db/search/terms.ts';
 import type { Vault } from '../../db/secrets/vault.ts';
-import { call, type People } from '../calls.ts';
+import { call, type People } from '../load/calls.ts';
 import type { Prepared, Start, Wanted } from './prepare.ts';
 
 const BATCH = 1_024; // transcripts per transaction

@@ -7,7 +7,7 @@ import { openDb } from '../../db/postgres/orm.ts';
 import { hashWords } from '../../db/search/keep.ts';
 import { type SearchKey, searchKey, termsOf } from '../../db/search/terms.ts';
 import { openVault } from '../../db/secrets/vault.ts';
-import { openScripts, type Script } from '../said.ts';
+import { openScripts, type Script } from './said.ts';
 
 const CHECKED = 1_000; // of so many transcripts, one is hashed by `hashWords` as well
 const STORED = 200; // turns encrypted together, as in engine/tasks/sealed.ts
@@ -56,7 +56,7 @@ interface One extends Wanted {
 }
 
 async function prepareOne({ i, id, script, hash }: One): Promise<Prepared> {
-  const title = `Call ${i}.mp3`; // the file name, as bench/calls.ts stores it
+  const title = `Call ${i}.mp3`; // the file name, as bench/load/calls.ts stores it
   const terms = hash(script, title);
   if (i % CHECKED === 0) {
     const regular = (await hashWords(vault, workspaceId, script.turns, title)).terms;

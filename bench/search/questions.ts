@@ -1,6 +1,6 @@
-import { askList, type Page } from '../lists.ts';
-import { caseOf, nameOf, wordOf } from '../said.ts';
+import { askList, type Page } from '../load/lists.ts';
 import type { Filled } from './fill.ts';
+import { caseOf, nameOf, wordOf } from './said.ts';
 
 const WARM = 5; // requests before those that are measured
 const COUNTED = 5; // words of each kind whose transcripts are counted while they are written

@@ -7,7 +7,7 @@ import type { ListQuery } from './filter.ts';
  * page is full. The way that is estimated to be faster is taken.
  */
 
-/** Looking up a match takes as long as testing this many rows in the order of creation: 45 and 8 microseconds (bench/search.ts, one machine). */
+/** Looking up a match takes as long as testing this many rows in the order of creation: 45 and 8 microseconds (bench/search/search.ts, one machine). */
 const TESTED_MEANWHILE = 4;
 
 /** A query that only finds the matches of a search. `few`: 0 if the query excludes none of them. */

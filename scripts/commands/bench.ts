@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Part } from '../../bench/accuracy.ts';
-import type { Split } from '../../bench/clips.ts';
-import { PEERS } from '../../bench/peers.ts';
+import type { Part } from '../../bench/accuracy/accuracy.ts';
+import { PEERS } from '../../bench/peers/peers.ts';
+import type { Split } from '../../bench/recordings/clips.ts';
 import { loadSettings } from './environment.ts';
 import { hoursPerDay } from './numbers.ts';
 

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { parseRouting } from '../../api/contract/routing.ts';
 import type { Settings } from '../../api/contract/settings.ts';
-import { SECONDS } from '../../bench/models-check.ts';
-import { checkModelApart } from '../../bench/models-check-apart.ts';
-import { probe } from '../../bench/models-probe.ts';
+import { SECONDS } from '../../bench/models/check.ts';
+import { checkModelApart } from '../../bench/models/check-apart.ts';
+import { probe } from '../../bench/models/probe.ts';
 import { BUSY_HOUR, size } from '../../bench/sizing.ts';
 import { readMachine, threadsFor } from '../../engine/runtime/machine.ts';
 import type { Variant } from '../../models/build/graph/graph.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { byLanguage } from '../../api/contract/routing.ts';
 import type { Settings } from '../../api/contract/settings.ts';
-import type { InstalledModel } from '../../bench/models.ts';
+import type { InstalledModel } from '../../bench/peers/models.ts';
 import { chooseDevice } from '../../engine/runtime/gpu.ts';
 import { openPool, type Pool, type PoolOptions } from '../../engine/runtime/pool.ts';
 import { languagesOf, readDescriptor } from '../../models/descriptor.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { PeerRow } from '../../bench/comparison.ts';
+import type { PeerRow } from '../../bench/peers/comparison.ts';
 import { chart, compare, type Report, table } from '../../bench/report.ts';
 
 const ERRORS = { reference: 200, substituted: 9, deleted: 6, inserted: 5 };

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { Rate } from '../../bench/measures.ts';
+import type { Rate } from '../../bench/accuracy/measures.ts';
 import { speedChart } from '../../bench/plot.ts';
 import type { Report } from '../../bench/report.ts';
 import { committedReports, resultFiles } from '../../bench/results.ts';

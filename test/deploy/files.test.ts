@@ -4,7 +4,7 @@ import path from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
 import { readSettings } from '../../api/contract/settings.ts';
-import { clips, DATA } from '../../bench/clips.ts';
+import { clips, DATA } from '../../bench/recordings/clips.ts';
 import { ROOT } from '../support/processes.ts';
 import { COMMANDS, DEPLOY, known, read } from './shipped.ts';
 

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { countErrors, longestGap } from '../../bench/align.ts';
-import { changing } from '../../bench/changes.ts';
-import { englishClips } from '../../bench/clips.ts';
-import { unitsOf } from '../../bench/normalise.ts';
-import { level, samplesOf, writeWav } from '../../bench/sound.ts';
+import { changing } from '../../bench/accuracy/changes.ts';
+import { countErrors, longestGap } from '../../bench/errors/align.ts';
+import { unitsOf } from '../../bench/errors/normalise.ts';
+import { englishClips } from '../../bench/recordings/clips.ts';
+import { level, samplesOf, writeWav } from '../../bench/recordings/sound.ts';
 import { openPool, type Pool } from '../../engine/runtime/pool.ts';
 import { transcribe } from '../../engine/transcribe.ts';
 import { type Options, type Run, SAMPLE_RATE, type Transcript } from '../../engine/types.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { probe } from '../../bench/models-probe.ts';
+import { probe } from '../../bench/models/probe.ts';
 import { FRAME_SAMPLES, foldedFrames, MARGIN_SAMPLES } from '../../engine/asr/whisper/frames.ts';
 import { float32, openSession } from '../../engine/runtime/session.ts';
 import { createGraph, type Graph, output, type Weights } from '../../models/build/graph/graph.ts';

@@ -41,7 +41,7 @@ export const SECOND_LANGUAGE_PROBABILITY = 0.1; // from here on the language of 
 export const CLEAR_LANGUAGE_PROBABILITY = 0.9; // from here on a part is in this language, however improbable its text
 
 /* Coverage: speech without text. In 45 windows of tuning clips at least 44 % of the 0.1 s steps are certain; in 9 windows of
-   synthetic instruments, a siren, humming and laughter that speech detection takes for speech at most 1 % (bench/certainty.ts). */
+   synthetic instruments, a siren, humming and laughter that speech detection takes for speech at most 1 % (bench/accuracy/certainty.ts). */
 export const CERTAIN_SPEECH_PROBABILITY = 0.98; // in a step of 0.1 s
 export const MIN_CERTAIN_SHARE = 0.3; // of such steps, from which on speech is certain
 export const MIN_MISSING_SECONDS = 1; // speech without words that is decoded again

@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { clips } from '../../../bench/clips.ts';
+import { clips } from '../../../bench/recordings/clips.ts';
 import { SAMPLE_RATE } from '../../../models/sample-rate.ts';
 
 const LONGEST = 25; // seconds: the window of these models

@@ -6,8 +6,8 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { countErrors } from '../../../bench/align.ts';
-import { addErrors, NO_ERRORS } from '../../../bench/normalise.ts';
+import { countErrors } from '../../../bench/errors/align.ts';
+import { addErrors, NO_ERRORS } from '../../../bench/errors/normalise.ts';
 import { openNetwork } from '../../../engine/asr/ctc/recogniser.ts';
 import { examine } from '../../../engine/asr/examine.ts';
 import { type Features, openFrontEnd } from '../../../engine/asr/features/log-mel.ts';

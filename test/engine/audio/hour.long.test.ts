@@ -3,8 +3,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { quantile } from '../../../bench/align.ts';
-import { writeWav } from '../../../bench/sound.ts';
+import { quantile } from '../../../bench/errors/align.ts';
+import { writeWav } from '../../../bench/recordings/sound.ts';
 import { decode } from '../../../engine/audio/ffmpeg.ts';
 import { openPool } from '../../../engine/runtime/pool.ts';
 import { transcribe } from '../../../engine/transcribe.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { level } from '../../../bench/sound.ts';
+import { level } from '../../../bench/recordings/sound.ts';
 import { withoutHum } from '../../../engine/audio/notched.ts';
 import { type Recording, SAMPLE_RATE } from '../../../engine/types.ts';
 

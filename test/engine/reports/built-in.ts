@@ -1,4 +1,4 @@
-import { talk } from '../../../bench/talks.ts';
+import { talk } from '../../../bench/reports/talks.ts';
 import { openWriter } from '../../../engine/reports/writer.ts';
 
 export const never = new AbortController().signal;

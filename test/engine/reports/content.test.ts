@@ -1,6 +1,6 @@
 /* Content that the built-in writer extracts from talks in seven languages. */
 import t from 'tap';
-import { transcript } from '../../../bench/talks.ts';
+import { transcript } from '../../../bench/reports/talks.ts';
 import { never, report, section, writer } from './built-in.ts';
 
 t.test('write() summarises the main point of a conversation, in its language', async (t) => {

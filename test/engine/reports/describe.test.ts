@@ -1,5 +1,5 @@
 import t from 'tap';
-import { talk, transcript } from '../../../bench/talks.ts';
+import { talk, transcript } from '../../../bench/reports/talks.ts';
 import { openWriter } from '../../../engine/reports/writer.ts';
 import { startLlm } from '../../support/llm-server.ts';
 

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { CATALOGUE } from '../../../api/contract/catalogue.ts';
-import { TALKS, talk, transcript } from '../../../bench/talks.ts';
+import { TALKS, talk, transcript } from '../../../bench/reports/talks.ts';
 import { INSTRUCTIONS } from '../../../engine/reports/catalogue.ts';
 import { LAYOUTS } from '../../../engine/reports/extractive/layouts.ts';
 import { evidenceOf } from '../../../engine/reports/ground.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { transcript } from '../../../bench/talks.ts';
+import { transcript } from '../../../bench/reports/talks.ts';
 import { evidenceOf, ground, groundProse } from '../../../engine/reports/ground.ts';
 
 const evidence = evidenceOf(

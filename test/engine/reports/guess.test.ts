@@ -1,5 +1,5 @@
 import t from 'tap';
-import { TALKS, talk } from '../../../bench/talks.ts';
+import { TALKS, talk } from '../../../bench/reports/talks.ts';
 import { guess, isInAnother, textOf } from '../../../engine/reports/extractive/guess.ts';
 import { openWriter } from '../../../engine/reports/writer.ts';
 import { startLlm } from '../../support/llm-server.ts';

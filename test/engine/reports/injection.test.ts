@@ -1,6 +1,6 @@
 import t from 'tap';
 import { CATALOGUE } from '../../../api/contract/catalogue.ts';
-import { talk } from '../../../bench/talks.ts';
+import { talk } from '../../../bench/reports/talks.ts';
 import { openWriter } from '../../../engine/reports/writer.ts';
 import { startLlm } from '../../support/llm-server.ts';
 

@@ -1,7 +1,7 @@
 import { once, setMaxListeners } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import t from 'tap';
-import { talk } from '../../../bench/talks.ts';
+import { talk } from '../../../bench/reports/talks.ts';
 import type { GenerativeWriter } from '../../../engine/reports/generative.ts';
 import { openWriter, type ReportError, type WriterSettings } from '../../../engine/reports/writer.ts';
 import { type Answer, type Call, startLlm } from '../../support/llm-server.ts';

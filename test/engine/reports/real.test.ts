@@ -5,7 +5,7 @@
 import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
-import { talk, transcript } from '../../../bench/talks.ts';
+import { talk, transcript } from '../../../bench/reports/talks.ts';
 import { evidenceOf } from '../../../engine/reports/ground.ts';
 import { openWriter, ReportError, type ReportTranscript, type Writer } from '../../../engine/reports/writer.ts';
 

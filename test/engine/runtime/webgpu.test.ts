@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { transcript } from '../../../bench/measure.ts';
+import { transcript } from '../../../bench/speed/measure.ts';
 import { openPool } from '../../../engine/runtime/pool.ts';
 import { build } from '../../../models/build/whisper/build.ts';
 import { SHIPPED_FOLDER } from '../../../models/manifest.ts';

@@ -19,7 +19,7 @@ const ALONE: [place: string, reason: string][] = [
   ['test/engine/tasks/scratch.test.ts', 'it changes the environment of the process'],
   ['test/engine/hostile/', 'they change the environment of the process, and measure its memory'],
   ['test/engine/reports/model.test.ts', 'it replaces `fetch`'],
-  ['test/bench/accuracy.test.ts', 'it opens a pool, whose memory is never released'],
+  ['test/bench/accuracy/accuracy.test.ts', 'it opens a pool, whose memory is never released'],
   ['test/engine/runtime/', 'they open pools and sessions, whose memory is never released'],
   ['test/engine/transcribe.test.ts', 'it opens a pool'],
   ['test/models/build.test.ts', 'it opens sessions of many models'],

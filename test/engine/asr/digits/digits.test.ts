@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { DATA } from '../../../../bench/clips.ts';
+import { DATA } from '../../../../bench/recordings/clips.ts';
 import { examine } from '../../../../engine/asr/examine.ts';
 import { openRecogniser } from '../../../../engine/asr/families.ts';
 import { openPool } from '../../../../engine/runtime/pool.ts';

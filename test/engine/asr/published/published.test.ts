@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { DATA } from '../../../../bench/clips.ts';
+import { DATA } from '../../../../bench/recordings/clips.ts';
 import { openNetwork } from '../../../../engine/asr/ctc/recogniser.ts';
 import { examine } from '../../../../engine/asr/examine.ts';
 import { type FeatureKind, type Features, HOP, openFrontEnd } from '../../../../engine/asr/features/log-mel.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import type { ConfidenceResults } from '../../../../bench/reliability.ts';
+import type { ConfidenceResults } from '../../../../bench/accuracy/reliability.ts';
 import { calibrated, logistic, logit, uncalibrated } from '../../../../engine/asr/whisper/calibration.ts';
 import { WHISPER_BASE_THRESHOLDS } from '../../../../models/thresholds.ts';
 

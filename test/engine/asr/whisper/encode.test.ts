@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { englishClips } from '../../../../bench/clips.ts';
-import { samplesOf } from '../../../../bench/sound.ts';
+import { englishClips } from '../../../../bench/recordings/clips.ts';
+import { samplesOf } from '../../../../bench/recordings/sound.ts';
 import { WEIGHTS } from '../../../../engine/asr/whisper/attention-store.ts';
 import type { Encoded } from '../../../../engine/asr/whisper/batch.ts';
 import { Decoder } from '../../../../engine/asr/whisper/decode.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { readings } from '../../../../bench/coverage.ts';
+import { readings } from '../../../../bench/accuracy/coverage.ts';
 import { decideLanguage, otherLanguages } from '../../../../engine/asr/language.ts';
 import type { DecodeResult } from '../../../../engine/asr/whisper/decode-job.ts';
 import {

@@ -1,8 +1,0 @@
-import type { Measured } from '../models/self-check.ts';
-import { apart } from './apart.ts';
-import type { CheckOptions } from './models-check.ts';
-
-/** The self-check (`checkModel`) in a process of its own, which `signal` ends. */
-export function checkModelApart(folder: string, options: CheckOptions, signal?: AbortSignal): Promise<Measured> {
-  return apart('./models-check-main.ts', [folder, options], `The self-check of ${folder}`, signal);
-}

@@ -1,0 +1,32 @@
+import { join } from 'node:path';
+import t from 'tap';
+import { checkModelApart } from '../../../bench/models/check-apart.ts';
+import { SHIPPED_FOLDER } from '../../../models/manifest.ts';
+import { addTiny, TINY } from '../../support/models.ts';
+
+const diarization = join(SHIPPED_FOLDER, 'diarization');
+const options = { diarization, threads: 1, seconds: 0.1 };
+
+t.test('checkModelApart() measures the memory of the model alone, whatever this process has used before', async (t) => {
+  const home = t.testdir();
+  await addTiny(home);
+  let ballast: Buffer | null = Buffer.alloc(1.5e9, 1);
+  t.equal(ballast.at(-1), 1);
+  ballast = null;
+  const { threadBytes, rates } = await checkModelApart(join(home, 'models', TINY), options);
+  t.ok(threadBytes > 1e7 && threadBytes < 1e9, `${threadBytes} bytes`);
+  t.ok(rates.length > 0);
+});
+
+t.test('checkModelApart() measures the speed in a conversation, since short clips are padded to several times their length', async (t) => {
+  const home = t.testdir();
+  await addTiny(home);
+  const measured = (speed: boolean) => checkModelApart(join(home, 'models', TINY), { diarization, threads: 1, speed });
+  const [inClips, inTalk] = [await measured(false), await measured(true)];
+  t.ok(inTalk.cpuLoad < 0.8 * inClips.cpuLoad, `${inTalk.cpuLoad} and ${inClips.cpuLoad} s of CPU time per second of audio`);
+  t.strictSame(inTalk.rates, inClips.rates);
+});
+
+t.test('checkModelApart() passes the error of its process on', async (t) => {
+  await t.rejects(checkModelApart(join(t.testdir(), 'missing'), options), { message: /missing/ });
+});

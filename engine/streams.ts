@@ -1,10 +1,10 @@
 import { findSpeech } from './asr/speech.ts';
 import { packingFor, packWindows, quietestOf } from './asr/windows.ts';
-import { arranged } from './audio/arranged.ts';
-import { withoutHum } from './audio/notched.ts';
-import { type Parties, type Party, partiesOf } from './audio/parties.ts';
-import { withEdges } from './audio/tone-edges.ts';
-import { findTones } from './audio/tones.ts';
+import { arranged } from './audio/channels/arranged.ts';
+import { type Parties, type Party, partiesOf } from './audio/channels/parties.ts';
+import { withoutHum } from './audio/signals/notched.ts';
+import { withEdges } from './audio/signals/tone-edges.ts';
+import { findTones } from './audio/signals/tones.ts';
 import { masked } from './diarization/mask.ts';
 import { FIRST_FRAME_SECONDS, FRAME_SECONDS } from './diarization/pyannote.ts';
 import { type Activity, observe, speechProbability } from './diarization/segmentation.ts';

@@ -1,5 +1,5 @@
-import { withoutCrosstalk } from './audio/crosstalk.ts';
-import { decode, type Probe, probe } from './audio/ffmpeg.ts';
+import { withoutCrosstalk } from './audio/channels/crosstalk.ts';
+import { decode, type Probe, probe } from './audio/decode.ts';
 import { diarize } from './diarization/diarize.ts';
 import { type Progress, progressOf } from './progress.ts';
 import { recogniseAll } from './recognition.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { findSpeech } from '../../engine/asr/speech.ts';
-import { decode } from '../../engine/audio/ffmpeg.ts';
+import { decode } from '../../engine/audio/decode.ts';
 import { FIRST_FRAME_SECONDS, FRAME_SECONDS } from '../../engine/diarization/pyannote.ts';
 import { observe, speechProbability } from '../../engine/diarization/segmentation.ts';
 import type { Pool } from '../../engine/runtime/pool.ts';

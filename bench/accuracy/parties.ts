@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findTools } from '../../engine/audio/ffmpeg.ts';
+import { findTools } from '../../engine/audio/decode.ts';
 import type { Segment } from '../../engine/types.ts';
 import { countErrors } from '../errors/align.ts';
 import { bestMapping } from '../errors/der.ts';

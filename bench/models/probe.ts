@@ -1,5 +1,5 @@
 import { FRAME_SAMPLES, foldedFrames, MARGIN_SAMPLES } from '../../engine/asr/whisper/frames.ts';
-import { decode } from '../../engine/audio/ffmpeg.ts';
+import { decode } from '../../engine/audio/decode.ts';
 import { float32, openSession } from '../../engine/runtime/session.ts';
 import { englishClips, foreignClips } from '../recordings/clips.ts';
 

@@ -1,5 +1,5 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
-import { decode } from '../../engine/audio/ffmpeg.ts';
+import { decode } from '../../engine/audio/decode.ts';
 import { SAMPLE_RATE } from '../../engine/types.ts';
 
 export { SAMPLE_RATE };

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { decode } from '../../engine/audio/ffmpeg.ts';
+import { decode } from '../../engine/audio/decode.ts';
 import { diarize } from '../../engine/diarization/diarize.ts';
 import { observe } from '../../engine/diarization/segmentation.ts';
 import type { Pool } from '../../engine/runtime/pool.ts';

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { MediaError } from '../types.ts';
-import { type Part, partsOf } from './chain.ts';
-import { confined, within } from './confine.ts';
-import { isContinuous } from './continuous.ts';
-import { isEncrypted } from './encrypted.ts';
-import { type Listing, ListingReader, type Stream } from './listing.ts';
-import { findTools, type Tools } from './tools.ts';
+import { type Part, partsOf } from './containers/chain.ts';
+import { isContinuous } from './containers/continuous.ts';
+import { isEncrypted } from './containers/encrypted.ts';
+import { confined, within } from './ffmpeg/confine.ts';
+import { type Listing, ListingReader, type Stream } from './ffmpeg/listing.ts';
+import { findTools, type Tools } from './ffmpeg/tools.ts';
 
 /** One audio stream of a file. */
 export interface Track {

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import type { ClaimedTranscription } from '../../db/jobs/claim.ts';
 import { type Media, mediaRemoved } from '../../db/jobs/complete.ts';
-import type { Probe } from '../audio/ffmpeg.ts';
+import type { Probe } from '../audio/decode.ts';
 import type { Engine } from './engine.ts';
 import { insist } from './insist.ts';
 

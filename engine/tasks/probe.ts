@@ -3,7 +3,7 @@ import { LEASE } from '../../api/contract/limits.ts';
 import { type ClaimedTranscription, claimProbe, probed } from '../../db/jobs/claim.ts';
 import { fail } from '../../db/jobs/complete.ts';
 import { backOff, requeue } from '../../db/jobs/leases.ts';
-import { decode, probe } from '../audio/ffmpeg.ts';
+import { decode, probe } from '../audio/decode.ts';
 import { MediaError, SAMPLE_RATE } from '../types.ts';
 import type { Engine } from './engine.ts';
 import { hostFault } from './faults.ts';

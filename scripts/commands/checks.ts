@@ -10,7 +10,7 @@ import { findMasterKeys } from '../../db/secrets/master-key.ts';
 import { requireMasterKey } from '../../db/secrets/vault.ts';
 import { openOwnSpool } from '../../db/spool/marker.ts';
 import { openSpool } from '../../db/spool/open.ts';
-import { findTools } from '../../engine/audio/tools.ts';
+import { findTools } from '../../engine/audio/ffmpeg/tools.ts';
 import { checkGpu, LIBRARIES } from '../../engine/runtime/gpu.ts';
 import { readMachine } from '../../engine/runtime/machine.ts';
 import { memoryOf } from '../../engine/runtime/memory.ts';

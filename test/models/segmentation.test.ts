@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { decode } from '../../engine/audio/ffmpeg.ts';
+import { decode } from '../../engine/audio/decode.ts';
 import { FRAMES_PER_WINDOW, LOCAL_SPEAKERS, type Local, WINDOW_SAMPLES } from '../../engine/diarization/pyannote.ts';
 import { segment } from '../../engine/diarization/segmentation.ts';
 import { openSession } from '../../engine/runtime/session.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { decode } from '../../engine/audio/ffmpeg.ts';
+import { decode } from '../../engine/audio/decode.ts';
 import { embed, unit } from '../../engine/diarization/embedding.ts';
 import { float32, openSession, type Session } from '../../engine/runtime/session.ts';
 import { addFbank, centred, MELS } from '../../models/build/diarization/fbank.ts';

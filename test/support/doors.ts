@@ -36,7 +36,7 @@ export const DOORS: Record<string, string[]> = {
   'onnxruntime-node': ['engine/runtime/session.ts'],
   openai: ['engine/reports/endpoint.ts'],
   'openid-client': ['api/console/'],
-  'p-queue': ['engine/audio/tracks.ts', 'engine/recognition.ts', 'engine/reports/model.ts'],
+  'p-queue': ['engine/audio/decoding/tracks.ts', 'engine/recognition.ts', 'engine/reports/model.ts'],
   pdfkit: ['api/export/documents/pdf.ts'],
   pg: ['db/postgres/pool.ts'],
   pino: ['db/ops/log.ts'],

@@ -1,7 +1,7 @@
 /** Takes the screenshots of README: `npm run pictures` writes docs/images/transcript-{light,dark}.png from the real console, at twice their size for high-resolution displays. */
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
-import { findTools } from '../../engine/audio/tools.ts';
+import { findTools } from '../../engine/audio/ffmpeg/tools.ts';
 import { openConsole, signIn } from './browser.ts';
 import { ROOT } from './processes.ts';
 import { findProgram } from './programs.ts';

@@ -11,7 +11,7 @@ import { NOISES } from '../../../bench/recordings/noises.ts';
 import { meeting } from '../../../bench/recordings/rooms.ts';
 import { writeWav } from '../../../bench/recordings/sound.ts';
 import { diarization, transcript } from '../../../bench/speed/measure.ts';
-import { decode } from '../../../engine/audio/ffmpeg.ts';
+import { decode } from '../../../engine/audio/decode.ts';
 import { FIRST_FRAME_SECONDS, FRAME_SECONDS } from '../../../engine/diarization/pyannote.ts';
 import { observe, speechProbability } from '../../../engine/diarization/segmentation.ts';
 import { openPool } from '../../../engine/runtime/pool.ts';

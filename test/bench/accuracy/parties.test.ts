@@ -1,8 +1,8 @@
 import t from 'tap';
 import { call, LINES, partyErrors, record } from '../../../bench/accuracy/parties.ts';
 import { level, SAMPLE_RATE } from '../../../bench/recordings/sound.ts';
-import { decode } from '../../../engine/audio/ffmpeg.ts';
-import { partiesOf } from '../../../engine/audio/parties.ts';
+import { partiesOf } from '../../../engine/audio/channels/parties.ts';
+import { decode } from '../../../engine/audio/decode.ts';
 import type { Segment } from '../../../engine/types.ts';
 
 const utterances = [

@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { decode } from '../../../engine/audio/ffmpeg.ts';
+import { decode } from '../../../engine/audio/decode.ts';
 import { SAMPLE_RATE } from '../../../engine/types.ts';
 import { ffmpeg } from '../hostile/bench.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { quantile } from '../../../bench/errors/align.ts';
 import { writeWav } from '../../../bench/recordings/sound.ts';
-import { decode } from '../../../engine/audio/ffmpeg.ts';
+import { decode } from '../../../engine/audio/decode.ts';
 import { openPool } from '../../../engine/runtime/pool.ts';
 import { transcribe } from '../../../engine/transcribe.ts';
 import { SAMPLE_RATE, type Word } from '../../../engine/types.ts';

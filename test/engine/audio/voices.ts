@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { decode } from '../../../engine/audio/ffmpeg.ts';
+import { decode } from '../../../engine/audio/decode.ts';
 import type { Origin, Recording } from '../../../engine/types.ts';
 import { seeded } from '../../support/seeded.ts';
 

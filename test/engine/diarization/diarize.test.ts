@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { decode } from '../../../engine/audio/ffmpeg.ts';
+import { decode } from '../../../engine/audio/decode.ts';
 import { diarize } from '../../../engine/diarization/diarize.ts';
 import { embed } from '../../../engine/diarization/embedding.ts';
 import { observe, segment, speechProbability } from '../../../engine/diarization/segmentation.ts';

@@ -3,7 +3,7 @@ import { chmodSync, chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
-import { confined } from '../../../engine/audio/confine.ts';
+import { confined } from '../../../engine/audio/ffmpeg/confine.ts';
 import { findProgram } from '../../support/programs.ts';
 import { hostileFolder } from './bench.ts';
 

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { probe } from '../../../engine/audio/ffmpeg.ts';
+import { probe } from '../../../engine/audio/decode.ts';
 import { each, ffmpeg, hostileFolder, judge } from './bench.ts';
 import { box, wav } from './corpus.ts';
 

@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { decode, probe } from '../../../engine/audio/ffmpeg.ts';
+import { decode, probe } from '../../../engine/audio/decode.ts';
 import { MediaError } from '../../../engine/types.ts';
 import { aftermath } from '../../support/aftermath.ts';
 import { conversation, engineBench, type TranscriptionRow } from '../../support/engine.ts';

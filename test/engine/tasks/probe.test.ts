@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { findTools } from '../../../engine/audio/ffmpeg.ts';
+import { findTools } from '../../../engine/audio/decode.ts';
 import { nextProbe } from '../../../engine/tasks/probe.ts';
 import { taskBench } from '../../support/tasks.ts';
 

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { findTools } from '../../../engine/audio/ffmpeg.ts';
+import { findTools } from '../../../engine/audio/decode.ts';
 import { FRAMES_PER_WINDOW, LOCAL_SPEAKERS } from '../../../engine/diarization/pyannote.ts';
 import type { Job } from '../../../engine/runtime/pool.ts';
 import type { Engine } from '../../../engine/tasks/engine.ts';

@@ -137,7 +137,7 @@ t.test('allTests() and longTests() find every test file', async (t) => {
 
 t.test('isLong() finds the tests whose number of cases is set from outside', async (t) => {
   const text = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
-  for (const file of ['crash/disk', 'db/protocol', 'engine/audio/layouts', 'api/export/names', 'api/fuzz/wire'])
+  for (const file of ['crash/disk', 'db/protocol', 'engine/audio/channels/layouts', 'api/export/names', 'api/fuzz/wire'])
     t.ok(isLong(text(`${file}.test.ts`)), file);
   t.notOk(isLong(text('flow.test.ts')));
 });

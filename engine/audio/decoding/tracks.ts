@@ -1,0 +1,77 @@
+import PQueue from 'p-queue';
+import { MediaError, type Origin, type Recording, type Surround } from '../../types.ts';
+import type { Track } from '../probe.ts';
+
+const CONCURRENT_TRACKS = 4; // tracks decoded in parallel
+const FATAL_CODES = new Set(['RECORDING_TOO_LONG', 'PROCESSING_TIMEOUT']); // codes that apply to the file, not to one track
+
+/** The tracks of one file as one recording: all channels in sequence, padded with silence to the longest track. */
+export class Tracks implements Recording {
+  readonly channels: number;
+  readonly length: number;
+  readonly decoded: Promise<number>;
+  readonly origins: readonly Origin[];
+  readonly surround: readonly Surround[];
+  #parts: readonly Recording[];
+  #places: { part: Recording; channel: number }[];
+
+  private constructor(parts: readonly Recording[], tracks: readonly Track[]) {
+    this.#parts = parts;
+    this.#places = parts.flatMap((part) => Array.from({ length: part.channels }, (_, channel) => ({ part, channel })));
+    this.origins = parts.flatMap(({ channels }, i) => {
+      const { index, default: chosen, language } = tracks[i]!;
+      return Array.from({ length: channels }, () => ({ track: index, default: chosen, language }));
+    });
+    this.surround = parts.flatMap((part) => {
+      const first = this.#places.findIndex((place) => place.part === part);
+      return (part.surround ?? []).map(({ channels, film }) => ({ channels: channels.map((channel) => first + channel), film }));
+    });
+    this.channels = this.#places.length;
+    this.length = Math.max(...parts.map(({ length }) => length));
+    this.decoded = Promise.resolve(this.length);
+  }
+
+  /** Decodes all tracks. Failed ones are left out; if all fail, throws the most informative error. */
+  static async decoded(tracks: readonly Track[], decode: (track: Track) => Promise<Recording>): Promise<Recording> {
+    const parts: (Recording | undefined)[] = new Array(tracks.length);
+    const failures: MediaError[] = [];
+    const queue = new PQueue({ concurrency: CONCURRENT_TRACKS });
+    const decodeOne = async (track: Track, i: number) => {
+      const part = await decode(track);
+      parts[i] = part;
+      try {
+        await part.decoded;
+      } catch (error) {
+        if (!(error instanceof MediaError) || FATAL_CODES.has(error.code)) throw error;
+        failures.push(error);
+        parts[i] = undefined;
+        await part.close();
+      }
+    };
+    const results = await Promise.allSettled(tracks.map((track, i) => queue.add(() => decodeOne(track, i))));
+    const whole = parts.filter((part) => part !== undefined);
+    const failed = results.find((result) => result.status === 'rejected');
+    if (!failed && whole.length)
+      return new Tracks(
+        whole,
+        tracks.filter((_, i) => parts[i]),
+      );
+    await Promise.all(whole.map((part) => part.close()));
+    throw failed?.reason ?? failures.find(({ code }) => code === 'UNSUPPORTED_CODEC') ?? failures[0];
+  }
+
+  async read(channel: number | 'mix', start: number, end: number, room?: Float32Array): Promise<Float32Array> {
+    const count = Math.max(0, Math.min(end - start, this.length - start, room?.length ?? end));
+    const samples = (room ? room.subarray(0, count) : new Float32Array(count)).fill(0);
+    const places = channel === 'mix' ? this.#places : [this.#places[channel]!];
+    for (const { part, channel } of places) {
+      const one = await part.read(channel, start, start + count);
+      for (let i = 0; i < one.length; i++) samples[i]! += one[i]! / places.length;
+    }
+    return samples;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#parts.map((part) => part.close()));
+  }
+}

@@ -1,0 +1,76 @@
+import { SAMPLE_RATE } from '../../types.ts';
+import { windowedSpectrum } from './spectrum.ts';
+
+export const WINDOW_SAMPLES = 8192; // 2 Hz a bin: harmonics of the mains are 25 bins apart
+const LEAST_SAMPLES = 4 * SAMPLE_RATE; // of a block; a shorter one does not tell a hum from a held note
+const STEADY_SHARE = 0.2; // of the windows may be without the line, as when it is cancelled by a voice
+const LOBE_BINS = 2; // on either side of a line
+const NEIGHBOUR_BINS = [6, 20] as const; // beside a line, which are compared with it
+const LINE_RATIO = 30; // power of a line relative to its neighbours: 15 dB
+const LOUD_SHARE = 0.03; // of the power must lie in the lines: a buzz 15 dB below a voice costs few words
+const MOST_SHARE = 0.97; // with more, nothing else is audible: what is left of a time code or a dial tone must not be taken for a voice
+const LOWEST_HERTZ = 80; // nothing lower disturbs them: at 20 dB above a voice, 50 Hz cost no word
+const MOST_LINES = 60;
+
+/** Whether some windows, far apart in a block of samples, have lines in common. Costs a tenth of `steadyLines`. */
+export function isSuspect(windows: readonly Float32Array[]): boolean {
+  return linesOf(windows.map((samples) => windowedSpectrum(samples, 0, WINDOW_SAMPLES).slice())).length > 0;
+}
+
+/**
+ * Frequencies, in hertz, of steady lines in the spectrum of a block of samples, as of a hum with its harmonics, a whistle, or the buzz of a mobile
+ * telephone, if they are loud; else none. A voice or music holds no frequency for most of half a minute.
+ */
+export function steadyLines(samples: Float32Array): number[] {
+  if (samples.length < LEAST_SAMPLES) return [];
+  const windows: Float64Array[] = [];
+  for (let at = 0; at + WINDOW_SAMPLES <= samples.length; at += WINDOW_SAMPLES / 2)
+    windows.push(windowedSpectrum(samples, at, WINDOW_SAMPLES).slice());
+  return linesOf(windows);
+}
+
+/** Lines that nearly all power spectra have. */
+function linesOf(windows: readonly Float64Array[]): number[] {
+  const bins = WINDOW_SAMPLES / 2 + 1;
+  const lasting = new Float64Array(bins); // power that nearly all windows exceed
+  const mean = new Float64Array(bins);
+  const values = new Float64Array(windows.length);
+  for (let k = 0; k < bins; k++) {
+    for (const [i, power] of windows.entries()) {
+      values[i] = power[k]!;
+      mean[k]! += power[k]! / windows.length;
+    }
+    lasting[k] = values.sort()[Math.floor(STEADY_SHARE * (windows.length - 1))]!;
+  }
+  const first = Math.ceil((LOWEST_HERTZ * WINDOW_SAMPLES) / SAMPLE_RATE);
+  const peaks: number[] = [];
+  for (let k = first; k < bins - NEIGHBOUR_BINS[1]; k++) {
+    if (
+      lasting[k]! > lasting[k - 1]! &&
+      lasting[k]! >= lasting[k + 1]! &&
+      lasting[k]! > LINE_RATIO * besides(lasting, k) &&
+      lasting[k]! > besides(mean, k)
+    )
+      peaks.push(k);
+  }
+  let [total, inside] = [1e-30, 0];
+  for (let k = first; k < bins; k++) total += mean[k]!;
+  for (const k of peaks) for (let i = k - LOBE_BINS; i <= k + LOBE_BINS; i++) inside += Math.min(mean[i]!, lasting[i]! * 2);
+  if (inside < LOUD_SHARE * total || inside > MOST_SHARE * total) return [];
+  const strongest = peaks.sort((a, b) => lasting[b]! - lasting[a]!).slice(0, MOST_LINES);
+  return strongest.map((k) => ((k + offset(lasting, k)) * SAMPLE_RATE) / WINDOW_SAMPLES);
+}
+
+/** Median of the power on either side of a bin. */
+function besides(power: Float64Array, k: number): number {
+  const [near, far] = NEIGHBOUR_BINS;
+  return Float64Array.from([...power.subarray(Math.max(0, k - far), k - near), ...power.subarray(k + near + 1, k + far + 1)]).sort()[
+    far - near
+  ]!;
+}
+
+/** Distance of a peak from its highest bin, in bins: a parabola through the logarithms of three. */
+function offset(power: Float64Array, k: number): number {
+  const [a, b, c] = [k - 1, k, k + 1].map((i) => Math.log(power[i]! + 1e-30)) as [number, number, number];
+  return (0.5 * (a - c)) / (a - 2 * b + c || 1);
+}

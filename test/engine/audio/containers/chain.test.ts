@@ -1,0 +1,137 @@
+/* Media files that were written one after the other into one, as `cat` does. */
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import t from 'tap';
+import { partsOf } from '../../../../engine/audio/containers/chain.ts';
+import { decode, probe } from '../../../../engine/audio/decode.ts';
+import { within } from '../../../../engine/audio/ffmpeg/confine.ts';
+import { SAMPLE_RATE } from '../../../../engine/types.ts';
+import { ffmpeg } from '../../hostile/bench.ts';
+import { TICKS, tickFiles } from '../ticks.ts';
+
+const { at, file, joined, check } = tickFiles(t);
+
+t.test('decode() reads WAV, AIFF and MP4 files that follow one another in one, also with other channels and codecs', async (t) => {
+  await file('first.wav', 3, 1, 44_100);
+  await file('second.wav', 4, 2, 8000, '-c:a', 'pcm_alaw');
+  joined('mono.wav', 'first.wav', 'second.wav', 'first.wav');
+  joined('stereo.wav', 'second.wav', 'first.wav');
+  await check(t, 'mono.wav', 10, 1);
+  await check(t, 'stereo.wav', 7, 2);
+  t.match(await probe(at('mono.wav')), { durationSeconds: 10 });
+  for (const [extension, ...codec] of [
+    ['aiff'],
+    ['m4a', '-c:a', 'aac'],
+    ['mov', '-c:a', 'pcm_s16le'],
+    ['mp4', '-movflags', '+faststart'],
+  ]) {
+    await file(`one.${extension}`, 4, 1, 44_100, ...codec);
+    joined(`two.${extension}`, `one.${extension}`, `one.${extension}`);
+    await check(t, `two.${extension}`, 8, 1);
+  }
+});
+
+t.test('decode() reads chained Ogg streams with another codec, sample rate or number of channels', async (t) => {
+  const vorbis = ['-c:a', 'libvorbis'];
+  const flac = ['-c:a', 'flac', '-f', 'ogg'];
+  await file('vorbis.ogg', 4, 1, 44_100, ...vorbis);
+  await file('slow.ogg', 4, 2, 22_050, ...vorbis);
+  await file('opus.ogg', 4, 1, 48_000, '-c:a', 'libopus');
+  await file('flac.ogg', 4, 1, 44_100, ...flac);
+  await file('stereo flac.ogg', 4, 2, 22_050, ...flac);
+  joined('codec.ogg', 'vorbis.ogg', 'vorbis.ogg', 'opus.ogg', 'flac.ogg');
+  joined('rate.ogg', 'slow.ogg', 'vorbis.ogg');
+  joined('flacs.ogg', 'stereo flac.ogg', 'flac.ogg');
+  await check(t, 'codec.ogg', 16, 1);
+  await check(t, 'rate.ogg', 8, 2);
+  await check(t, 'flacs.ogg', 8, 2);
+  t.equal((await partsOf(at('codec.ogg'))).length, 3, 'streams of the same kind are one part');
+});
+
+t.test('decode() takes words shorter than a second, if there are several, and leaves out damaged files', async (t) => {
+  await file('word.wav', 0.6, 1, 8000);
+  await file('long.wav', 2, 1, 8000);
+  joined('words.wav', 'word.wav', 'word.wav', 'word.wav');
+  const recording = await decode(at('words.wav'));
+  t.equal(await recording.decoded, 1.8 * SAMPLE_RATE);
+  await recording.close();
+  await file('half.wav', 0.4, 1, 8000);
+  joined('halves.wav', 'half.wav', 'half.wav');
+  await t.rejects(decode(at('halves.wav')), { code: 'RECORDING_TOO_SHORT', message: /0.8 s/ });
+  joined('damaged.wav', 'long.wav', 'word.wav', 'long.wav');
+  const bytes = readFileSync(at('damaged.wav'));
+  bytes.writeUInt16LE(0x7777, readFileSync(at('long.wav')).length + 20); // an unknown codec
+  writeFileSync(at('damaged.wav'), bytes);
+  await check(t, 'damaged.wav', 4, 1);
+  await t.rejects(decode(at('damaged.wav'), { maxSeconds: 3 }), { code: 'RECORDING_TOO_LONG' });
+});
+
+t.test('decode() reads MP4 files of fragments that follow one another, and those before one that is cut off', async (t) => {
+  const fragmented = ['-movflags', '+frag_keyframe+empty_moov+default_base_moof', '-frag_duration'];
+  await file('long.mp4', 4, 1, 44_100, ...fragmented, '60000000');
+  await file('short.mp4', 4, 1, 44_100, ...fragmented, '1000000');
+  joined('fragments.mp4', 'long.mp4', 'short.mp4', 'one.mp4');
+  await check(t, 'fragments.mp4', 12, 1);
+  await file('index last.mp4', 4, 1, 44_100);
+  const last = readFileSync(at('index last.mp4'));
+  writeFileSync(at('cut.mp4'), last.subarray(0, last.indexOf('moov')));
+  joined('broken.mp4', 'index last.mp4', 'one.mp4', 'cut.mp4');
+  await check(t, 'broken.mp4', 8, 1);
+  t.equal((await partsOf(at('broken.mp4'))).length, 2, 'without an index it is no file');
+});
+
+t.test('partsOf() takes a file for one part if its header repeats, or its size is unknown, and knows no more than 200', async (t) => {
+  const short = readFileSync(at('short.mp4'));
+  const second = short.indexOf('moof', short.indexOf('mdat')) - 4;
+  const again = Buffer.concat([short.subarray(0, second), short.subarray(0, short.indexOf('moof') - 4), short.subarray(second)]);
+  writeFileSync(at('again.mp4'), again);
+  t.strictSame(await partsOf(at('again.mp4')), [{ start: 0, end: again.length, chained: false }]);
+  const streamed = readFileSync(at('first.wav'));
+  streamed.writeUInt32LE(0xffffffff, streamed.indexOf('data') + 4);
+  writeFileSync(at('streamed.wav'), Buffer.concat([streamed, streamed]));
+  t.equal((await partsOf(at('streamed.wav'))).length, 1);
+  await ffmpeg('-f', 'lavfi', '-i', `aevalsrc='${TICKS}':s=8001:d=1`, '-c:a', 'pcm_u8', at('odd.wav'));
+  const odd = readFileSync(at('odd.wav'));
+  for (const end of [odd.length, odd.length - 1]) {
+    writeFileSync(at('odds.wav'), Buffer.concat([odd.subarray(0, end), odd]));
+    t.equal((await partsOf(at('odds.wav')))[1]?.start, end, 'with and without the byte of padding');
+  }
+  writeFileSync(at('many.wav'), Buffer.concat(new Array(201).fill(odd)));
+  await t.rejects(probe(at('many.wav')), { code: 'FILE_CORRUPTED', message: /more than 200 files/ });
+});
+
+t.test('partsOf() keeps little of an Ogg file that consists of beginnings of streams', async (t) => {
+  const [begin, next] = ['OggS\0\x02', 'OggS\0\0'].map((page) => Buffer.from(page, 'latin1'));
+  writeFileSync(at('begins.ogg'), Buffer.alloc(6 * 2 ** 20, begin));
+  const before = process.memoryUsage.rss();
+  t.equal((await partsOf(at('begins.ogg'))).length, 1);
+  const links = Buffer.concat([begin!, Buffer.from('first'), next!, begin!, next!]);
+  writeFileSync(at('links.ogg'), Buffer.alloc(6 * 2 ** 20, links));
+  await t.rejects(partsOf(at('links.ogg')), { code: 'FILE_CORRUPTED', message: /more than 200 files/ });
+  const more = (process.memoryUsage.rss() - before) / 2 ** 20;
+  t.ok(more < 60, `${Math.round(more)} MB more`);
+});
+
+t.test('within() limits several runs together, ends with a signal, and returns what the work does', async (t) => {
+  await file('brief.wav', 1, 1, 8000);
+  joined('both.wav', 'brief.wav', 'brief.wav');
+  const forever = async (signal: AbortSignal): Promise<never> => {
+    for (;;) await (await decode(at('both.wav'), { signal })).close();
+  };
+  await t.rejects(within(2, undefined, forever), { code: 'PROCESSING_TIMEOUT', message: /after 2 s/ });
+  const reason = new Error('deleted');
+  await t.rejects(within(60, AbortSignal.abort(reason), forever), reason);
+  t.equal(await within(60, undefined, async () => 7), 7);
+});
+
+t.test('probe() throws the reason of an abort, also while it reads the file itself', async (t) => {
+  const reason = new Error('deleted');
+  await file('one.ts', 4, 1, 44_100, '-c:a', 'mp2');
+  await file('one.flv', 4, 1, 44_100);
+  for (const name of ['vorbis.ogg', 'flac.ogg', 'one.ts', 'one.flv']) {
+    const abort = new AbortController();
+    const probed = probe(at(name), { signal: abort.signal });
+    abort.abort(reason);
+    await t.rejects(probed, reason, name);
+  }
+});

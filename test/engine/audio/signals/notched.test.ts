@@ -1,0 +1,63 @@
+import t from 'tap';
+import { level } from '../../../../bench/recordings/sound.ts';
+import { withoutHum } from '../../../../engine/audio/signals/notched.ts';
+import { type Recording, SAMPLE_RATE } from '../../../../engine/types.ts';
+
+const SECONDS = 70;
+
+/** A recording of two channels by the time of each sample. `reads`: how many samples were read. */
+function recording(...channels: ((time: number) => number)[]): Recording & { reads: number } {
+  const samples = channels.map((at) => Float32Array.from({ length: SECONDS * SAMPLE_RATE }, (_, i) => at(i / SAMPLE_RATE)));
+  const length = SECONDS * SAMPLE_RATE;
+  return {
+    channels: channels.length,
+    length,
+    decoded: Promise.resolve(length),
+    reads: 0,
+    async read(channel, start, end, room) {
+      const part = samples[channel === 'mix' ? 0 : channel]!.slice(start, end);
+      this.reads += part.length;
+      if (!room) return part;
+      room.set(part);
+      return room.subarray(0, part.length);
+    },
+    close: async () => {},
+  };
+}
+
+const whistle = (time: number) => 0.3 * Math.sin(2 * Math.PI * 997.4 * time);
+/** Sweeps from 200 to 3000 Hz each second, as no hum does. */
+const sweep = (time: number) => 0.1 * Math.sin(2 * Math.PI * (200 * (time % 1) + 1400 * (time % 1) ** 2));
+
+t.test('withoutHum() removes a whistle from the first sample to the last, and leaves other sound as it was', async (t) => {
+  const clean = withoutHum(recording((time) => whistle(time) + sweep(time)));
+  const found = await clean.read(0, 0, SECONDS * SAMPLE_RATE);
+  t.equal(found.length, SECONDS * SAMPLE_RATE);
+  const rest = found.map((x, i) => x - sweep(i / SAMPLE_RATE));
+  const loudest = Math.max(
+    ...Array.from({ length: SECONDS }, (_, second) => level(rest.subarray(second * SAMPLE_RATE, (second + 1) * SAMPLE_RATE))),
+  );
+  t.ok(loudest < 0.02, `${loudest}: the whistle had ${(0.3 / Math.SQRT2).toFixed(2)}`);
+});
+
+t.test('withoutHum() gives the same samples however they are read', async (t) => {
+  const clean = withoutHum(recording((time) => whistle(time) + sweep(time)));
+  const whole = await clean.read('mix', 25 * SAMPLE_RATE, 35 * SAMPLE_RATE);
+  const room = new Float32Array(10 * SAMPLE_RATE);
+  for (let at = 0; at < 10; at++) {
+    const start = (25 + at) * SAMPLE_RATE;
+    const part = await clean.read('mix', start, start + SAMPLE_RATE, room.subarray(at * SAMPLE_RATE, (at + 1) * SAMPLE_RATE));
+    t.equal(part.buffer, room.buffer, 'in the given memory');
+  }
+  const difference = whole.map((x, i) => x - room[i]!);
+  t.ok(level(difference) < 1e-3, `${level(difference)}`);
+});
+
+t.test('withoutHum() changes no sample of other recordings, and reads little more of them', async (t) => {
+  const raw = recording(sweep);
+  const clean = withoutHum(raw);
+  const found = await clean.read(0, SAMPLE_RATE, 59 * SAMPLE_RATE);
+  t.ok(raw.reads < 62 * SAMPLE_RATE, `${raw.reads}`);
+  t.strictSame(Buffer.from(found.buffer), Buffer.from((await raw.read(0, SAMPLE_RATE, 59 * SAMPLE_RATE)).buffer));
+  t.equal(clean.length, raw.length);
+});

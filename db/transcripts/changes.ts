@@ -2,7 +2,7 @@ import type { Actor } from '../../api/contract/actor.ts';
 import type { Db, Tx } from '../postgres/orm.ts';
 import type { Vault } from '../secrets/vault.ts';
 import { isUuid } from '../tenants/visibility.ts';
-import { type ListQuery, matching } from './filter.ts';
+import { type ListQuery, type Matching, matching } from './filter.ts';
 import type { Item } from './list-row.ts';
 import { planForLists, readRows, toItems } from './page.ts';
 
@@ -13,32 +13,40 @@ export interface Place {
   /** Number of the transaction. */
   changedIn: bigint;
   id: string;
+  /** Transactions before it that were open when the page was read: what they change appears later, but belongs to earlier positions. */
+  open: readonly bigint[];
 }
 
-const START: Place = { changedIn: -1n, id: '00000000-0000-0000-0000-000000000000' };
+const START: Place = { changedIn: -1n, id: '00000000-0000-0000-0000-000000000000', open: [] };
+const MOST_OPEN = 12; // per cursor, which may have 200 characters; a position with more is passed when some of them have ended
 
 /** As passed to clients: opaque, and valid indefinitely. */
-export function cursorOf({ changedIn, id }: Place): string {
-  return Buffer.from(`${changedIn}/${id}`).toString('base64url');
+export function cursorOf({ changedIn, id, open }: Place): string {
+  const distances = open.map((each) => (changedIn - each).toString(36));
+  return Buffer.from([changedIn, id, ...(open.length ? [distances.join()] : [])].join('/')).toString('base64url');
 }
+
+const CURSOR = /^(-?\d{1,18})\/([^/]+)(?:\/([\da-z]{1,6}(?:,[\da-z]{1,6})*))?$/;
 
 /** Null: invalid. */
 export function readCursor(text: string): Place | null {
-  const [, changedIn, id] = /^(-?\d{1,18})\/(.+)$/.exec(Buffer.from(text, 'base64url').toString()) ?? [];
-  return changedIn === undefined || id === undefined || !isUuid(id) ? null : { changedIn: BigInt(changedIn), id };
+  const [, changed, id, distances] = CURSOR.exec(Buffer.from(text, 'base64url').toString()) ?? [];
+  if (changed === undefined || id === undefined || !isUuid(id)) return null;
+  const changedIn = BigInt(changed);
+  return { changedIn, id, open: (distances?.split(',') ?? []).map((each) => changedIn - BigInt(Number.parseInt(each, 36))) };
 }
 
 interface Row {
   changed_in: string;
-  /** Number of the oldest open transaction: no more changes of older ones will appear. */
-  horizon: string;
+  /** Numbers of the open transactions, ascending: changes of all others that began before them have appeared. */
+  open: string[];
   total: string;
 }
 
 /**
- * One page of changes since a time and after a cursor, in the order of changes. The next cursor points to the last item that no later
- * change can precede: an item that changed while an earlier transaction is still open is returned now and again on the next page. `total`
- * counts from this page on.
+ * One page of changes since a time and after a cursor, in the order of changes. The next cursor points to the last item of the page, and
+ * names the open transactions that may still add changes before it, so that these are returned by the next page. `total` counts from this
+ * page on.
  */
 export async function listChanges(
   tx: Tx,
@@ -48,22 +56,43 @@ export async function listChanges(
   after: Place | null,
 ): Promise<{ items: Item[]; total: number; next: Place }> {
   await planForLists(tx);
-  const from = after && (await isOfThisDatabase(tx, after)) ? after : START;
-  const since = after ? null : await startOf(tx, actor, query);
-  const { sql, parameters } = matching(actor, query, {}, 'changed_in');
-  const found = {
-    sql: `select s.* from (${sql}) s where (s.changed_in, s.id) > (?::bigint, ?::uuid)`,
-    parameters: [...parameters, String(since ?? from.changedIn), from.id],
-  };
+  const from = after ? ((await isOfThisDatabase(tx, after)) ? after : START) : { ...START, changedIn: await startOf(tx, actor, query) };
+  const found = following(matching(actor, query, {}, 'changed_in'), from);
   const beside = {
-    sql: `(select count(*) from (${found.sql}) n) as total, pg_snapshot_xmin(pg_current_snapshot())::text::bigint as horizon`,
+    sql: `(select count(*) from (${found.sql}) n) as total,
+      array(select x::text from pg_snapshot_xip(pg_current_snapshot()) x order by x) as open`,
     parameters: found.parameters,
   };
   const { limit, offset } = query;
   const rows = await readRows<Row>(tx, actor, { found, order: 's.changed_in, s.id', limit, offset, beside, also: 't.changed_in' });
-  const settled = rows.filter((row) => row.place !== null && BigInt(row.changed_in) < BigInt(row.horizon)).at(-1);
-  const next = settled ? { changedIn: BigInt(settled.changed_in), id: settled.id } : since === null ? from : { ...START, changedIn: since };
-  return { items: await toItems(vault, rows), total: Number(rows[0]!.total), next };
+  return { items: await toItems(vault, rows), total: Number(rows[0]!.total), next: placeAfter(rows, from, limit) ?? from };
+}
+
+/** Matches after a position, and those that transactions which were open at the time have changed before it. */
+function following({ sql, parameters }: Matching, { changedIn, id, open }: Place): Matching {
+  const after = '(s.changed_in, s.id) > (?::bigint, ?::uuid)';
+  const [oldest] = open;
+  if (oldest === undefined) return { sql: `select s.* from (${sql}) s where ${after}`, parameters: [...parameters, String(changedIn), id] };
+  return {
+    sql: `select s.* from (${sql}) s where s.changed_in >= ?::bigint and (${after} or s.changed_in = any (?::bigint[]))`,
+    parameters: [...parameters, String(oldest), String(changedIn), id, open.map(String)],
+  };
+}
+
+/**
+ * The position of the last row that a cursor can express, null of none. After the last rows of all it does not go back, also if these are
+ * earlier changes.
+ */
+function placeAfter(rows: readonly (Row & { id: string; place: string | null })[], from: Place, limit: number): Place | null {
+  const places = rows.flatMap(({ id, place, changed_in }) => (place === null ? [] : { changedIn: BigInt(changed_in), id }));
+  if (!places.length) return null;
+  if (places.length < limit && places.at(-1)!.changedIn < from.changedIn) places.push(from);
+  const open = rows[0]!.open.map(BigInt);
+  for (const { changedIn, id } of places.toReversed()) {
+    const before = open.filter((each) => each < changedIn);
+    if (before.length <= MOST_OPEN) return { changedIn, id, open: before };
+  }
+  return null;
 }
 
 /** Position just before the first change since the time in the query, and before any that may still appear. */

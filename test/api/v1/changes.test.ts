@@ -71,6 +71,43 @@ t.test('updated_since misses nothing that is committed out of order', async (t) 
   t.ok(after.ids.includes(early));
 });
 
+t.test('a cursor reaches the last change, and then waits for earlier ones, beside a transaction that stays open', async (t) => {
+  let { cursor } = await list('updated_since=2026-01-01T00:00:00Z&limit=100');
+  const late = await world.transcription(owner);
+  let commit = () => {};
+  let slow: Promise<void> | undefined;
+  await new Promise<void>((updated) => {
+    slow = db.acrossTenants(async (tx) => {
+      await tx.rows('update transcriptions set updated_at = clock_timestamp() where id = ?', [late]);
+      await new Promise<void>((resolve) => {
+        commit = resolve;
+        updated();
+      });
+    });
+  });
+  const ids: string[] = [];
+  for (let i = 0; i < 5; i++) ids.push(await world.transcription(owner));
+  const read: string[] = [];
+  const follow = async () => {
+    for (let pages = 0; pages < 5; pages++) {
+      const page = await list(`cursor=${cursor}&limit=2`);
+      cursor = page.cursor;
+      read.push(...page.ids);
+      if (page.ids.length < 2) return;
+    }
+    t.fail('the pages have an end');
+  };
+  await follow();
+  t.strictSame(read.splice(0), [late, ...ids]);
+  commit();
+  await slow;
+  await follow();
+  t.strictSame(read.splice(0), [late], 'only what has changed');
+  await touch(ids[4]!);
+  await follow();
+  t.strictSame(read, [ids[4]]);
+});
+
 const SPOKEN = {
   turns: [{ start: 0, end: 1, speaker: 'speaker_1', text: 'Good morning' }],
   speakers: [{ id: 'speaker_1', ai_name: null, name: null }],

@@ -1,5 +1,6 @@
 import { LEASE } from '../../api/contract/limits.ts';
 import { SOURCE_HELD } from '../ops/facts.ts';
+import { runEach } from '../postgres/each.ts';
 import type { Db } from '../postgres/orm.ts';
 import { MERGE_LEASE } from '../search/blocks.ts';
 import { LEASE_SECONDS } from '../search/keep.ts';
@@ -100,6 +101,13 @@ export async function correctTimes(db: Db): Promise<number> {
     `update engines set last_seen = clock_timestamp() where last_seen > clock_timestamp() + interval '${LEEWAY} seconds' returning 1`,
   ];
   let corrected = 0;
-  for (const statement of statements) corrected += (await db.query('*', statement)).length;
-  return corrected + (await correctDeliveries(db, LEEWAY));
+  await runEach([
+    ...statements.map((statement) => async () => {
+      corrected += (await db.query('*', statement)).length;
+    }),
+    async () => {
+      corrected += await correctDeliveries(db, LEEWAY);
+    },
+  ]);
+  return corrected;
 }

@@ -1,5 +1,6 @@
 import { LEASE } from '../../api/contract/limits.ts';
 import { forgetClients } from '../access/oauth-clients.ts';
+import { runEach } from '../postgres/each.ts';
 import type { Db, Tx } from '../postgres/orm.ts';
 import { forgetLayers } from '../reports/layers.ts';
 import { forgetPreviews } from '../reports/previews.ts';
@@ -138,12 +139,11 @@ const MANY = 5000; // rows per sweep, to limit the size of transactions
 const old = (table: string, age: string) =>
   `delete from ${table} where id in (select id from ${table} where created_at < now() - interval '${age}' order by created_at limit ${MANY})`;
 
-/** Removes expired rows: uploads and keys of dead API processes, counters, sign-ins, tokens, deliveries, previews. `latest`: see `ClockWatch`. */
+/**
+ * Removes expired rows: uploads and keys of dead API processes, counters, sign-ins, tokens, deliveries, previews. If those of one kind
+ * cannot be removed, the others are. `latest`: see `ClockWatch`.
+ */
 export async function forgetExpired(db: Db, latest: number | null): Promise<void> {
-  await sweepUploads(db, latest);
-  await forgetPreviews(db);
-  await forgetLayers(db);
-  await forgetClients(db);
   const statements = [
     // now() is constant within a statement and can use an index, unlike clock_timestamp()
     `delete from counters where day < (now() at time zone 'utc')::date - 2`,
@@ -161,5 +161,9 @@ export async function forgetExpired(db: Db, latest: number | null): Promise<void
     `delete from checkpoints c using transcriptions t where t.id = c.transcription_id and t.workspace_id = c.workspace_id
        and t.status in ('completed', 'failed', 'insufficient_balance')`,
   ];
-  for (const statement of statements) await db.query('*', statement);
+  await runEach([
+    () => sweepUploads(db, latest),
+    ...[forgetPreviews, forgetLayers, forgetClients].map((forget) => () => forget(db)),
+    ...statements.map((statement) => () => db.query('*', statement)),
+  ]);
 }

@@ -208,6 +208,19 @@ t.test('forgetExpired() runs on a full schema', async (t) => {
   await t.resolves(forgetExpired(db, null));
 });
 
+t.test('forgetExpired() removes what it can where rows of one kind cannot be removed, and reports these', async (t) => {
+  const counters = () => db.query('*', `select 1 from counters where name = 'old'`);
+  const workspace = await bench.workspace();
+  await db.query('*', `insert into counters (workspace_id, name, day, count) values (?, 'old', '2020-01-01', 1)`, [workspace]);
+  await db.direct(`create function refuse() returns trigger language plpgsql as $$ begin raise 'damaged'; end $$`);
+  for (const table of ['upload_leases', 'previews', 'layers', 'oauth_clients'])
+    await db.direct(`create trigger refused before delete on ${table} execute function refuse()`);
+  await t.rejects(forgetExpired(db, null), /damaged/);
+  t.strictSame(await counters(), []);
+  for (const table of ['upload_leases', 'previews', 'layers', 'oauth_clients']) await db.direct(`drop trigger refused on ${table}`);
+  await db.direct('drop function refuse');
+});
+
 t.test('claimReport() waits for the transcription, gives each report to one claimer and shares slots among workspaces', async (t) => {
   const [a, b] = [await bench.workspace(), await bench.workspace()];
   const ids = [

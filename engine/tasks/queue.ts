@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Logger, type Runner, run, type TaskList, type WorkerEvents } from 'graphile-worker';
+import { Logger, type Runner, run, type TaskList, type Worker, type WorkerEvents } from 'graphile-worker';
 import type { Log } from '../../db/ops/log.ts';
 
 const WAKERS = 2; // concurrent jobs: they wake the process, or sweep
@@ -56,7 +56,19 @@ export function listen(
   const connect = async (pollInterval: number): Promise<Runner> => {
     const events = new EventEmitter() as WorkerEvents;
     const ids: string[] = [];
-    events.on('worker:create', ({ worker }) => ids.push(worker.workerId));
+    const working = new Set<Worker>();
+    events.on('worker:create', ({ worker }) => {
+      ids.push(worker.workerId);
+      working.add(worker);
+    });
+    events.on('worker:release', ({ worker }) => working.delete(worker));
+    events.on('pool:listen:success', ({ client }) => {
+      // the connection is there, LISTEN is the next statement: jobs added until then were not announced to this process
+      const look = () => {
+        for (const worker of working) worker.nudge();
+      };
+      setImmediate(() => client.query('select 1').then(look, () => {})); // lost: it connects again
+    });
     events.on('pool:listen:notification', ({ message }) => {
       const { living, idle } = fleet();
       if (message.channel === 'jobs:insert' && !reacts(full().length ? living : idle, Math.random())) message.payload = '{"count":0}'; // wakes no worker

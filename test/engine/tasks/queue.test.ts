@@ -16,6 +16,30 @@ t.test('reacts() lets every process of a small fleet query the queue after a not
   t.strictSame([0, 1, 8, 16, 200].map(reacting), [1000, 1000, 1000, 500, 40]);
 });
 
+t.test('listen() runs jobs added while it has no connection for notifications, long before its next poll', async (t) => {
+  const { db, url } = await testDatabase(t);
+  let ran = 0;
+  let connected = 0;
+  const queue = listen(
+    {
+      ...{ connectionString: url, tasks: { probe: async () => void ran++ }, full: () => [], fleet: () => ({ living: 1000, idle: 1 }) },
+      log: openLog({ LOG_LEVEL: 'silent', LOG_FORMAT: undefined }, 'test'),
+    },
+    async () => void connected++,
+  );
+  const cut = `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name <> 'longhand-test'`;
+  const add = () => db.acrossTenants((tx) => enqueue(tx, 'probe', { id: randomUUID() }));
+  await eventually(() => connected > 0, 'the first connection');
+  await add();
+  await eventually(() => ran === 1, 'the first job', 60);
+  for (let lost = 1; lost <= 3; lost++) {
+    await db.direct(cut);
+    await add();
+    await eventually(() => ran === 1 + lost, 'a job added meanwhile', 60);
+  }
+  await queue.stop();
+});
+
 t.test('listen() polls more rarely after the fleet has grown, and then leaves notifications to other processes', async (t) => {
   const { db, url } = await testDatabase(t);
   let size = { living: 100, idle: 1 };

@@ -114,18 +114,20 @@ export async function leftoverMedia(db: Db, except: readonly string[] = []): Pro
 }
 
 /**
- * Deletes transcriptions past the retention of their workspace (or of the installation, days), as DELETE does: workspaces one by one, each
- * by an index range; none without a retention. Returns media to remove.
+ * Deletes a batch of transcriptions past the retention of their workspace (or of the installation, days), as DELETE does: workspaces one by
+ * one, in random order, so that a large one does not keep others waiting, each by an index range; none without a retention. Returns media to
+ * remove.
  */
 export function expireTranscripts(db: Db, days: number | null): Promise<Media[]> {
   return db.acrossTenants(async (tx) => {
     const rows = await tx.rows<{ id: string; workspace_id: string; extension: string }>(
-      `delete from transcriptions where id = any (array(select old.id from workspaces w
+      `delete from transcriptions where id = any (array(select old.id
+         from (select c.id, c.retention_days from workspaces c where least(c.retention_days, ?::int) is not null order by random()) w
          cross join lateral (select t.id from transcriptions t where t.workspace_id = w.id
            and t.status in ('completed', 'failed', 'insufficient_balance')
            and t.created_at < now() - least(w.retention_days, ?::int) * interval '1 day'
            order by t.created_at limit ${BATCH} for update of t skip locked) old
-         where least(w.retention_days, ?::int) is not null limit ${BATCH}))
+         limit ${BATCH}))
        returning id, workspace_id, extension`,
       [days, days],
     );

@@ -177,10 +177,15 @@ async function purgeLater({ db }: Engine): Promise<void> {
 }
 
 async function expire(engine: Engine): Promise<number> {
-  const gone = await expireTranscripts(engine.db, engine.options.retentionDays);
-  // a trigger has noted them, so that those that fail are tried again as media of deleted transcriptions
-  await attempt(engine, gone, ({ id, extension }) => engine.spool.remove(id, extension), performance.now() + REMOVING_MS);
-  return gone.length;
+  let expired = 0;
+  for (const end = performance.now() + REMOVING_MS; performance.now() < end; ) {
+    const gone = await expireTranscripts(engine.db, engine.options.retentionDays);
+    if (!gone.length) break;
+    expired += gone.length;
+    // a trigger has noted them, so that those that fail are tried again as media of deleted transcriptions
+    await attempt(engine, gone, ({ id, extension }) => engine.spool.remove(id, extension), end);
+  }
+  return expired;
 }
 
 /**

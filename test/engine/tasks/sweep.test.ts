@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
+import { expireTranscripts } from '../../../db/jobs/sweep.ts';
 import { openVault } from '../../../db/secrets/vault.ts';
 import { openFolderSpool } from '../../../db/spool/folder.ts';
 import { deleteWorkspace } from '../../../db/tenants/workspaces.ts';
@@ -48,7 +49,7 @@ async function hindered(t: Test, options: { keepDays: number; retentionDays: num
   const log = { debug() {}, info() {}, error() {}, warn: (entry: object) => void warnings.push(entry) };
   const engine = { db, spool, log, trouble: { reason: null }, options } as unknown as Engine;
   return {
-    ...{ db, member, bad, warnings, engine, sweeper: openSweeper(engine) },
+    ...{ db, world, member, bad, warnings, engine, sweeper: openSweeper(engine) },
     /** Adds completed transcriptions. */
     async transcriptions(count: number): Promise<string[]> {
       const ids: string[] = [];
@@ -154,6 +155,31 @@ t.test('recordings of transcripts past their retention that cannot be removed ke
   bad.clear();
   await sweeper.sweep();
   t.strictSame(await left(), []);
+});
+
+t.test('tidy() deletes all transcripts past their retention, however many they are', async (t) => {
+  const { db, sweeper, transcriptions } = await hindered(t, { keepDays: 0, retentionDays: 30 });
+  const [fresh] = await transcriptions(251);
+  await db.query('*', `update transcriptions set created_at = now() - interval '31 days' where id <> ?`, [fresh]);
+  await sweeper.tidy();
+  t.strictSame(await db.query('*', 'select id from transcriptions'), [{ id: fresh }]);
+});
+
+t.test('expireTranscripts() reaches every workspace, beside one with very many expired transcripts', async (t) => {
+  const { db, world } = await hindered(t, { keepDays: 0, retentionDays: 30 });
+  const expired = async (count: number) => {
+    const { id, workspaceId } = await world.member(await world.workspace(), { role: 'owner' });
+    await db.query(
+      '*',
+      `insert into transcriptions (id, workspace_id, author_id, author_email, status, filename_sealed, extension, size_bytes, requested_language, created_at)
+       select gen_random_uuid(), ?::uuid, ?::uuid, 'x', 'failed', 'x', 'mp3', 1, 'auto', now() - interval '31 days' from generate_series(1, ?::int)`,
+      [workspaceId, id, count],
+    );
+    return workspaceId;
+  };
+  const [few, many, alsoFew] = [await expired(1), await expired(3000), await expired(1)];
+  for (let batch = 0; batch < 25; batch++) await expireTranscripts(db, 30);
+  t.strictSame(await db.query('*', 'select distinct workspace_id as id from transcriptions'), [{ id: many }], `not ${few}, ${alsoFew}`);
 });
 
 t.test('recordings of a deleted workspace that cannot be removed do not keep back its purge, and are removed later', async (t) => {

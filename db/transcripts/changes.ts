@@ -40,6 +40,8 @@ interface Row {
   changed_in: string;
   /** Numbers of the open transactions, ascending: changes of all others that began before them have appeared. */
   open: string[];
+  /** Number of the next transaction. Changes from another database, until they are settled, may have higher ones. */
+  next: string;
   total: string;
 }
 
@@ -60,7 +62,8 @@ export async function listChanges(
   const found = following(matching(actor, query, {}, 'changed_in'), from);
   const beside = {
     sql: `(select count(*) from (${found.sql}) n) as total,
-      array(select x::text from pg_snapshot_xip(pg_current_snapshot()) x order by x) as open`,
+      array(select x::text from pg_snapshot_xip(pg_current_snapshot()) x order by x) as open,
+      pg_snapshot_xmax(pg_current_snapshot())::text as next`,
     parameters: found.parameters,
   };
   const { limit, offset } = query;
@@ -88,7 +91,9 @@ function placeAfter(rows: readonly (Row & { id: string; place: string | null })[
   if (!places.length) return null;
   if (places.length < limit && places.at(-1)!.changedIn < from.changedIn) places.push(from);
   const open = rows[0]!.open.map(BigInt);
+  const next = BigInt(rows[0]!.next);
   for (const { changedIn, id } of places.toReversed()) {
+    if (changedIn >= next) continue; // with such a cursor, the next page would begin again
     const before = open.filter((each) => each < changedIn);
     if (before.length <= MOST_OPEN) return { changedIn, id, open: before };
   }
@@ -111,14 +116,20 @@ async function isOfThisDatabase(tx: Tx, { changedIn }: Place): Promise<boolean> 
   return changedIn <= BigInt(row!.latest);
 }
 
+const SETTLED = 1000; // rows per workspace, status and transaction
+const SETTLING_MS = 30_000; // at once; the rest follows
+
 /** After a restore, sorts changes from before it first, whatever their transaction numbers are. */
 export async function settleForeignChanges(db: Db): Promise<void> {
-  await db.query(
-    '*',
-    `update transcriptions t set changed_in = 0 from (
-       select f.id from workspaces w cross join unnest(array['queued', 'processing', 'completed', 'failed', 'insufficient_balance']) s (status)
-       cross join lateral (select o.id from transcriptions o where o.workspace_id = w.id and o.status = s.status
-         and o.changed_in > pg_snapshot_xmax(pg_current_snapshot())::text::bigint order by o.changed_in limit 1000) f) old
-     where t.id = old.id`,
-  );
+  for (const end = performance.now() + SETTLING_MS; performance.now() < end; ) {
+    const rows = await db.query(
+      '*',
+      `update transcriptions t set changed_in = 0 from (
+         select f.id from workspaces w cross join unnest(array['queued', 'processing', 'completed', 'failed', 'insufficient_balance']) s (status)
+         cross join lateral (select o.id from transcriptions o where o.workspace_id = w.id and o.status = s.status
+           and o.changed_in > pg_snapshot_xmax(pg_current_snapshot())::text::bigint order by o.changed_in limit ${SETTLED}) f) old
+       where t.id = old.id returning 1`,
+    );
+    if (!rows.length) return;
+  }
 }

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { settleForeignChanges } from '../../../db/transcripts/changes.ts';
 import { renameSpeaker } from '../../../db/transcripts/speakers.ts';
 import { tokenOf } from '../../support/actors.ts';
 import { testApi } from '../../support/client.ts';
@@ -169,4 +170,26 @@ t.test('updated_since can be combined with filters and search words, and refuses
 t.test('a cursor of another database starts from the beginning', async (t) => {
   const cursor = Buffer.from('900000000000000000/00000000-0000-0000-0000-000000000000').toString('base64url');
   t.ok((await list(`cursor=${cursor}`)).ids.length);
+});
+
+t.test('settleForeignChanges() settles all changes of a restored database, and until then no cursor begins again', async (t) => {
+  const member = await world.member(await world.workspace(), { role: 'owner' });
+  const { key } = await world.key(member);
+  const ids: string[] = [];
+  for (let i = 0; i < 3; i++) ids.push(await world.transcription(member));
+  const rest = `insert into transcriptions (id, workspace_id, author_id, author_email, status, filename_sealed, extension, size_bytes, requested_language)
+    select gen_random_uuid(), ?::uuid, ?::uuid, 'x', 'failed', 'x', 'mp3', 1, 'auto' from generate_series(1, 2500)`;
+  await db.query('*', rest, [member.workspaceId, member.id]);
+  const foreign = 'update transcriptions set changed_in = 900000000000000000 where workspace_id = ?';
+  await db.query('*', `${foreign} and (status = 'failed' or id = ?)`, [member.workspaceId, ids[2]]);
+  const page = async (query: string) => (await api.call(key, 'GET', `/v1/transcriptions?${query}`)).json;
+  const first = await page('updated_since=2026-01-01T00:00:00Z');
+  t.equal(first.total, 3);
+  const second = await page(`cursor=${first.next_cursor}`);
+  t.strictSame(
+    second.items.map((item: { id: string }) => item.id),
+    [ids[2]],
+  );
+  await settleForeignChanges(db);
+  t.strictSame(await db.query('*', 'select 1 from transcriptions where changed_in > 800000000000000000'), []);
 });

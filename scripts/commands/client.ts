@@ -10,8 +10,8 @@ export interface Client {
   /** Its address, the same however it was written. */
   readonly service: string;
   get<T>(place: string): Promise<T>;
-  /** The upload under an external id that came at this time or later, if the service took one. */
-  find(externalId: string, since: string): Promise<{ uuid: string; status: string } | null>;
+  /** The upload under an external id that came at this time or later and is the one meant, if the service took it. */
+  find(externalId: string, since: string, isMeant: (found: Listed) => boolean): Promise<{ uuid: string; status: string } | null>;
   /**
    * Sends the first `size` bytes of a file under an Idempotency-Key: however often it is tried, in this run or a later one within a day, it is transcribed once.
    */
@@ -31,8 +31,12 @@ interface Answer {
   body: { code?: string | null; message?: string };
 }
 
-interface Listed {
-  items: { id: string; created_at: string }[];
+/** A transcription in a list. */
+export interface Listed {
+  id: string;
+  /** The file name, until someone changes it. */
+  title: string;
+  created_at: string;
 }
 
 const SKEW_MS = 600_000; // between the clocks of this machine and the service
@@ -54,12 +58,15 @@ export function openClient(address: string, key: string): Client {
   return {
     service: base.href,
     get,
-    async find(externalId, since) {
+    async find(externalId, since, isMeant) {
       const earliest = Date.parse(since) - SKEW_MS;
       for (const status of IN_ORDER) {
-        const { items } = await get<Listed>(`transcriptions?${new URLSearchParams({ external_id: externalId, status, limit: '100' })}`);
-        for (const { id, created_at } of items) {
-          if (Date.parse(created_at) < earliest) continue;
+        const { items } = await get<{ items: Listed[] }>(
+          `transcriptions?${new URLSearchParams({ external_id: externalId, status, limit: '100' })}`,
+        );
+        for (const item of items) {
+          const { id, created_at } = item;
+          if (Date.parse(created_at) < earliest || !isMeant(item)) continue;
           const brokenOff = status === 'failed' && (await get<Transcription>(`transcriptions/${id}`)).error_code === 'UPLOAD_INCOMPLETE';
           if (!brokenOff) return { uuid: id, status };
         }
@@ -121,16 +128,18 @@ function lost(error: Error & { code?: string }, { origin }: URL): Error {
 
 /** A permanent error of the service. */
 export class Refusal extends Error {
+  readonly status: number;
   readonly code: string;
-  constructor(message: string, code: string) {
+  constructor(message: string, status: number, code: string) {
     super(message);
     this.name = 'Refusal';
+    this.status = status;
     this.code = code;
   }
 }
 
 function refusal({ status, body }: Answer): Refusal {
-  return new Refusal(`refused with ${status}${body.code ? ` ${body.code}` : ''}: ${body.message ?? 'no message'}`, body.code ?? '');
+  return new Refusal(`refused with ${status}${body.code ? ` ${body.code}` : ''}: ${body.message ?? 'no message'}`, status, body.code ?? '');
 }
 
 interface Body {

@@ -35,6 +35,8 @@ export interface Found {
 /** Uploads, in a file of JSON lines that only grows. Recordings are identified by content: names may change or be reused. */
 export interface Ledger {
   find(service: string, sha256: string): Entry | null;
+  /** Whether a transcription is that of a recording which was sent. */
+  knows(service: string, id: string): boolean;
   /** SHA-256 of the content. A file that has not changed since it was last read is not read again. */
   hash(file: string, found: Found): Promise<string>;
   /** Returns when the line is on the disk. */
@@ -59,6 +61,7 @@ export function openLedger(file: string): Ledger {
   let torn = text !== '' && !text.endsWith('\n'); // a kill in the midst of a line
   return {
     find: (service, sha256) => entries.get(place({ service, sha256 })) ?? null,
+    knows: (service, id) => [...entries.values()].some((entry) => entry.id === id && entry.service === service),
     hash: async (file, found) => hashes.get(`${file}\0${found.stamp}`) ?? (await contentHash(file, found.size)),
     write(entry) {
       mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });

@@ -11,7 +11,10 @@ export function addUpload(program: Command): void {
     .description('upload files to a running service, each once: a ledger records what was uploaded')
     .argument('<file...>', 'audio or video files, or folders')
     .option('--url <address>', 'address of the service (LONGHAND_URL; else http://127.0.0.1:8080)', address)
-    .option('--key <key>', 'API key with the permission uploads:write; set LONGHAND_KEY instead to keep it out of the process list')
+    .option(
+      '--key <key>',
+      'API key with the permissions read and uploads:write; set LONGHAND_KEY instead to keep it out of the process list',
+    )
     .option('--min-age <age>', 'skip files that changed within this time: 60, 60s, 1m', seconds)
     .option('--done-dir <folder>', 'move uploaded files to this folder')
     .option('--ledger <file>', 'ledger of uploaded files; default: ~/.local/state/longhand/uploads.jsonl ($XDG_STATE_HOME)')

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LIMITS } from '../../api/contract/limits.ts';
 import { TERMINAL, type Transcription, type Uploaded } from '../../api/contract/transcription.ts';
 import { type Client, openClient, Refusal } from './client.ts';
 import { type Entry, type Found, find, type Ledger, ledgerPath, openLedger } from './ledger.ts';
@@ -29,6 +30,7 @@ export interface UploadOptions {
 }
 
 const POLL_MS = 5000;
+const REMEMBERED_MS = LIMITS.IDEMPOTENCY_HOURS * 3_600_000;
 
 interface Row {
   file: string;
@@ -102,7 +104,7 @@ async function once(
     ...{ at: before?.at ?? new Date().toISOString(), id: null, file: path.resolve(file), stamp: found.stamp },
   };
   const own = { ...options, externalId: options.externalId ?? `sha256:${sha256}` };
-  const killed = before && (await client.find(own.externalId, before.at)); // the key of an upload is forgotten after a day, the ledger is not
+  const killed = before && (await findEarlier(client, ledger, before, own.externalId, options.externalId === undefined ? null : file));
   if (!killed) ledger.write(entry);
   try {
     const { uuid, status } = killed ?? (await client.upload<Uploaded>(file, found.size, entry.key, query(own), headers(own), onProgress));
@@ -111,6 +113,24 @@ async function once(
   } catch (error) {
     if (error instanceof Refusal && FILE_FAULTS.has(error.code)) ledger.write({ ...entry, state: 'refused', reason: error.message });
     throw error;
+  }
+}
+
+/**
+ * What the service made of an attempt without a response, because it forgets the key of an upload after a day. `file`: its name also has to
+ * be that of the transcription, because an external id that was given may be that of other recordings.
+ */
+async function findEarlier(client: Client, ledger: Ledger, { service, at }: Entry, externalId: string, file: string | null) {
+  const name = file === null ? null : path.basename(file).normalize('NFC');
+  try {
+    return await client.find(externalId, at, ({ id, title }) => !ledger.knows(service, id) && (name === null || title === name));
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.status !== 403) throw error;
+    if (Date.now() - Date.parse(at) < REMEMBERED_MS) return null; // the service will say that it has it
+    throw new Error(
+      'an earlier upload had no response, and this key may not ask whether the service has the file: use a key with the permission read, or upload it anyway with --again',
+      { cause: error },
+    );
   }
 }
 

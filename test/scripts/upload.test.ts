@@ -1,9 +1,9 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { longhandHere } from '../support/here.ts';
 import { LONGHAND, start } from '../support/processes.ts';
 import { refuse, serverOf, uploadService } from '../support/upload-server.ts';
@@ -106,6 +106,57 @@ t.test('upload that was killed before the response queries whether the service h
   t.match(JSON.parse(stdout), { id: 'there', status: 'completed' });
   t.equal(sent(), 2, 'no further upload, regardless of time');
   t.match(JSON.parse((await longhand(['upload', spool, '--json'], env)).stdout), { id: 'there', status: 'sent before' });
+});
+
+/** A service without minutes at first, and what it then has under an external id. `list`: answers a list. */
+async function pennyless(t: Test, list: (response: ServerResponse) => unknown) {
+  const names: (string | undefined)[] = [];
+  let broke = true;
+  const url = await serverOf(t, async (request, response) => {
+    if (request.method === 'GET') return list(response);
+    if (broke) return refuse(402, {}, { code: 'insufficient_balance', message: 'no minutes are left' })(request, response);
+    await buffer(request);
+    names.push(request.headers['content-disposition']?.split("''")[1]);
+    response.writeHead(201).end(JSON.stringify({ uuid: `of-${names.at(-1)}`, status: 'queued', reports: [] }));
+  });
+  const env = { LONGHAND_KEY: 'k', LONGHAND_URL: url, XDG_STATE_HOME: t.testdir() };
+  const topUp = () => {
+    broke = false;
+  };
+  return { names, env, topUp };
+}
+
+t.test('upload does not take another recording with the same --external-id for one whose first attempt failed', async (t) => {
+  const { names, env, topUp } = await pennyless(t, (response) => {
+    const titles = [...names, 'foreign.wav'].map((title) => ({ id: `of-${title}`, title, created_at: new Date().toISOString() }));
+    response.end(JSON.stringify({ items: titles }));
+  });
+  const calls = t.testdir({ 'one.wav': '1'.repeat(2000), 'two.wav': '2'.repeat(2000) });
+  const send = (name: string) => longhand(['upload', path.join(calls, name), '--external-id', 'deal-1', '--json'], env);
+  t.equal((await send('one.wav')).code, 1);
+  topUp();
+  t.match(JSON.parse((await send('two.wav')).stdout), { id: 'of-two.wav' });
+  t.match(JSON.parse((await send('one.wav')).stdout), { id: 'of-one.wav' });
+  t.strictSame(names, ['two.wav', 'one.wav']);
+});
+
+t.test('upload tries again with a key that may not read, as long as the service remembers the first attempt', async (t) => {
+  const { names, env, topUp } = await pennyless(t, (response) =>
+    response.writeHead(403).end(JSON.stringify({ code: null, message: 'the permission read is missing' })),
+  );
+  const call = path.join(t.testdir({ 'call.wav': 'c'.repeat(2000) }), 'call.wav');
+  t.equal((await longhand(['upload', call], env)).code, 1);
+  topUp();
+  const ledger = path.join(env.XDG_STATE_HOME, 'longhand', 'uploads.jsonl');
+  const young = readFileSync(ledger, 'utf8');
+  writeFileSync(ledger, young.replace(/"at":"[^"]+"/, '"at":"2020-01-01T00:00:00.000Z"'));
+  t.match(await longhand(['upload', call], env), {
+    code: 1,
+    stderr: /use a key with the permission read, or upload it anyway with --again/,
+  });
+  writeFileSync(ledger, young);
+  t.match(await longhand(['upload', call, '--json'], env), { code: 0, stdout: /of-call.wav/ });
+  t.strictSame(names, ['call.wav']);
 });
 
 t.test('upload --wait prints the other transcripts if one was deleted meanwhile', async (t) => {

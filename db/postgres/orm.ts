@@ -5,6 +5,7 @@ import { pipeline } from './pipeline.ts';
 import { openPool, PATIENCE, type Pool } from './pool.ts';
 import { APP_ROLE, findRole } from './role.ts';
 import { numbered, opening, type Tx, transact } from './transaction.ts';
+import { forAll } from './wanted.ts';
 
 export type { Tx } from './transaction.ts';
 export { APP_ROLE };
@@ -73,7 +74,7 @@ export async function openDb(options: DbOptions): Promise<Db> {
   const pools = [openPool(url, name, options.pool ?? 10, patience), openPool(url, name, RESERVED, patience)] as const;
   let role: Promise<string> | null = null;
   const acting = async (scope: string) => {
-    role ??= pools[1].borrow(findRole);
+    role ??= forAll(() => pools[1].borrow(findRole));
     role.catch(() => {
       role = null;
     });

@@ -77,16 +77,25 @@ export function openPool(address: string, name: string, max: number, patience: P
       signal?.throwIfAborted();
       const { connection, release } = await acquire();
       let broken: Error | undefined;
-      const cancel = () => cancelOn(connection);
+      let cancelled: Promise<void> | undefined;
+      const cancel = () => {
+        cancelled = cancelOn(connection);
+      };
       signal?.addEventListener('abort', cancel, { once: true });
+      const begun = async () => {
+        const ready = await identified(connection);
+        signal?.throwIfAborted(); // while it waited for the connection
+        return work(ready);
+      };
       try {
-        return await within(patience.callMs, identified(connection).then(work));
+        return await within(patience.callMs, begun());
       } catch (error) {
         const { code } = error as { code?: string };
         if (error instanceof DatabaseUnavailable || UNUSABLE.has(code ?? '') || connection.failed) broken = error as Error;
         throw signal?.aborted ? signal.reason : error;
       } finally {
         signal?.removeEventListener('abort', cancel);
+        await cancelled; // later it would cancel a query of the next borrower
         release(broken);
       }
     },
@@ -116,13 +125,14 @@ function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
 
 const CANCEL = 80877102; // code in PostgreSQL's protocol
 
-/** Asks the server to cancel the running query. Success is unknown; the timeouts apply regardless. */
-function cancelOn({ host, port, processID, secretKey }: Connection): void {
-  if (!processID || !secretKey || !port) return;
+/** Asks the server to cancel the running query, and waits until it has been told. Success is unknown; the timeouts apply regardless. */
+function cancelOn({ host, port, processID, secretKey }: Connection): Promise<void> {
+  if (!processID || !secretKey || !port) return Promise.resolve();
   const request = Buffer.alloc(16);
   for (const [at, value] of [16, CANCEL, processID, secretKey].entries()) request.writeInt32BE(value, at * 4);
   const socket = connectTo(host?.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host: host ?? 'localhost', port });
   socket.on('error', () => {});
   socket.setTimeout(1000, () => socket.destroy());
-  socket.end(request);
+  socket.resume().write(request); // the server closes the connection once it has passed the request on
+  return new Promise((resolve) => socket.once('close', () => resolve()));
 }

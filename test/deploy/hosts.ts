@@ -5,7 +5,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { TAP } from 'tap';
 import { openVault } from '../../db/secrets/vault.ts';
 import { testDatabase } from '../support/database.ts';
@@ -14,6 +13,7 @@ import { addTiny, TINY } from '../support/models.ts';
 import { environment, freePort, program, type Running, start } from '../support/processes.ts';
 import { needPrograms } from '../support/programs.ts';
 import { writeProxyConfig } from '../support/proxy.ts';
+import { eventually } from '../support/service.ts';
 import { openWorld, type Person } from '../support/world.ts';
 
 export const RECORDING = await excerpt();
@@ -93,16 +93,17 @@ export async function openHosts(t: TAP, { alone = false } = {}): Promise<Hosts> 
     const nginx = ['-p', folder, '-c', config, '-g', `daemon off; pid ${folder}/nginx.pid; error_log stderr;`];
     const [file, args] = name === 'nginx' ? [programs.nginx, nginx] : [programs.haproxy, ['-q', '-f', config]];
     const child = spawn(file, args, { env: environment(), stdio: ['ignore', 'ignore', 'inherit'] });
-    t.teardown(async () => {
+    const exited = new Promise((resolve) => child.once('exit', resolve));
+    t.teardown(() => {
       child.kill();
-      await new Promise((resolve) => child.once('exit', resolve));
+      return exited;
     });
     const status = () =>
       exchange({ port: front, path: '/readyz' }).then(
         (answer) => answer.status,
         () => 0,
       );
-    for (let i = 0; i < 100 && (await status()) !== 200; i++) await sleep(100);
+    await eventually(async () => (await status()) === 200, `${name} to serve the API`);
   };
   for (const [i, name] of PROXIES.entries()) await proxy(name, fronts[i]!);
 

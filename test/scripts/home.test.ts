@@ -19,7 +19,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { claimHome, runningUrl } from '../../scripts/commands/home.ts';
-import { finish, ROOT, RUN } from '../support/processes.ts';
+import { finish, ROOT, RUN, start } from '../support/processes.ts';
 
 const ROUNDS = 60;
 const PROCESSES = 4;
@@ -117,9 +117,9 @@ t.test(
     await claimHome(${JSON.stringify(folder)});
     process.stdout.write('claimed');
     setInterval(() => {}, 1000);`;
-    const holder = spawn(process.execPath, [...RUN, '--input-type=module', '--eval', program], { stdio: ['ignore', 'pipe', 'inherit'] });
-    t.teardown(() => holder.kill('SIGKILL'));
-    await once(holder.stdout, 'data');
+    const { child: holder, exited, said, stop } = start(t, process.execPath, [...RUN, '--input-type=module', '--eval', program]);
+    t.teardown(() => stop('SIGKILL')); // while it is suspended it does not act on other signals
+    await said(/claimed/);
     const text = JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), where: 'in another container' });
     writeFileSync(file, text);
     holder.kill('SIGSTOP');
@@ -134,7 +134,7 @@ t.test(
     rmSync(long);
 
     holder.kill('SIGKILL');
-    await once(holder, 'exit');
+    await exited;
     const { contact, ...rest } = JSON.parse(text);
     const beating = setInterval(() => utimesSync(file, new Date(), new Date()), 300);
     for (const [other, why] of [

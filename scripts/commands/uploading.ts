@@ -117,8 +117,8 @@ async function once(
 }
 
 /**
- * What the service made of an attempt without a response, because it forgets the key of an upload after a day. `file`: its name also has to
- * be that of the transcription, because an external id that was given may be that of other recordings.
+ * Looks for the transcription of an attempt without a response, because the service forgets the key of an upload after a day. `file`: its
+ * name also has to be that of the transcription, because an external id that was given may be that of other recordings.
  */
 async function findEarlier(client: Client, ledger: Ledger, { service, at }: Entry, externalId: string, file: string | null) {
   const name = file === null ? null : path.basename(file).normalize('NFC');

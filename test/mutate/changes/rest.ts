@@ -43,7 +43,7 @@ export const REST: Change[] = [
   ['db/postgres/pool.ts', "'26000', READ_ONLY]", "'26000']", ['test/db/postgres/orm.test.ts']],
   [
     'db/postgres/pool.ts',
-    'within(patience.callMs, identified(connection).then(work))',
+    'within(patience.callMs, begun())',
     'within(patience.acquireMs, identified(connection)).then(work)',
     ['test/db/postgres/pgbouncer.test.ts'],
   ],

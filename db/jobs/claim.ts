@@ -24,8 +24,8 @@ export interface ClaimedTranscription {
   vocabularySealed: Buffer | null;
   /** Number of attempts, including this one. */
   attempt: number;
-  /** Seconds queued since the upload. */
-  waitedSeconds: number;
+  /** Seconds since a host was first unable to do this work; 0: none was. */
+  hinderedSeconds: number;
 }
 
 interface ClaimedRow {
@@ -44,11 +44,11 @@ interface ClaimedRow {
   own_vocabulary_sealed: Buffer | null;
   vocabulary_sealed: Buffer | null;
   attempt: number;
-  waited: number;
+  hindered: number;
 }
 
 const COLUMNS = `id, workspace_id, lease_token, extension, filename_sealed, vocabulary_sealed as own_vocabulary_sealed, media_key_sealed, media_bytes, duration_seconds, requested_language, diarize, speakers_count,
-  ai_metadata, attempt, extract(epoch from clock_timestamp() - created_at)::float8 as waited`;
+  ai_metadata, attempt, coalesce(extract(epoch from clock_timestamp() - host_fault_at), 0)::float8 as hindered`;
 
 /**
  * Claims the next transcription to probe: the oldest one of the least recently served workspace, so that a large batch does not delay
@@ -86,7 +86,7 @@ export async function claimProbe(db: Db, engineId: string): Promise<ClaimedTrans
 export function probed(db: Db, lease: Lease, found: { durationSeconds: number; mediaType: 'audio' | 'video' }): Promise<boolean> {
   return db.workspace(lease.workspaceId, async (tx) => {
     const rows = await tx.rows(
-      `update transcriptions t set duration_seconds = round(?::numeric, 3), media_type = ?, probed_at = clock_timestamp(), attempt = 0,
+      `update transcriptions t set duration_seconds = round(?::numeric, 3), media_type = ?, probed_at = clock_timestamp(), attempt = 0, host_fault_at = null,
          stage = 'waiting', lease_token = null, lease_until = null, engine_id = null, run_after = now(), updated_at = ${NEXT_CHANGE}
        where workspace_id = ?::uuid and id = ?::uuid and lease_token = ?::uuid and status = 'queued' returning 1`,
       [found.durationSeconds, found.mediaType, lease.workspaceId, lease.id, lease.token],
@@ -231,6 +231,6 @@ function toClaim(row: ClaimedRow): ClaimedTranscription {
     ownVocabularySealed: row.own_vocabulary_sealed,
     vocabularySealed: row.vocabulary_sealed,
     attempt: row.attempt,
-    waitedSeconds: row.waited,
+    hinderedSeconds: row.hindered,
   };
 }

@@ -71,10 +71,11 @@ export async function findLost(tx: Pick<Tx, 'rows'>, leases: readonly Lease[]): 
 
 /**
  * Requeues unfinished work, to be claimed by any engine after `seconds`. With `blameless` the attempt does not count: the holder is being
- * stopped. False: the lease was already lost.
+ * stopped or, with `hostFault`, its host is unable to work on the transcription. False: the lease was already lost.
  */
-export async function requeue(tx: Tx, lease: Lease, { seconds = 0, blameless = false } = {}): Promise<boolean> {
-  const progress = lease.kind === 'transcriptions' ? `, stage = ${STAGE}, fraction = ${FRACTION}` : '';
+export async function requeue(tx: Tx, lease: Lease, { seconds = 0, blameless = false, hostFault = false } = {}): Promise<boolean> {
+  const hindered = hostFault ? ', host_fault_at = coalesce(host_fault_at, clock_timestamp())' : '';
+  const progress = lease.kind === 'transcriptions' ? `, stage = ${STAGE}, fraction = ${FRACTION}${hindered}` : '';
   const rows = await tx.rows(
     `update ${lease.kind} t set ${FREE}${progress}, attempt = greatest(0, attempt - ?::int), run_after = now() + ?::float8 * interval '1 second'
      where workspace_id = ?::uuid and id = ?::uuid and lease_token = ?::uuid returning 1`,

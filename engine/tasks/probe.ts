@@ -14,7 +14,7 @@ import type { Job } from './slots.ts';
 
 const SHORTEST = 1; // seconds
 const HOST_PAUSE = 15; // seconds until a retry after a host fault
-const HOST_PATIENCE = 24 * 3600; // seconds after the upload during which host faults do not count as attempts: time to free disk space
+const HOST_PATIENCE = 24 * 3600; // seconds after the first host fault during which these do not count as attempts: time to free disk space
 
 /** Claims the next recording that has not been probed. Calls `onProbed` when one is ready for transcription. */
 export async function nextProbe(engine: Engine, onProbed: () => void): Promise<Job | null> {
@@ -72,9 +72,10 @@ export async function settle(
     await insist(() => db.workspace(lease.workspaceId, (tx) => requeue(tx, lease, { blameless: true })));
     return log.info(fields, 'requeued');
   }
-  if (hostFault(error) && claim.waitedSeconds < HOST_PATIENCE) {
+  if (hostFault(error) && claim.hinderedSeconds < HOST_PATIENCE) {
     log.error({ ...fields, error }, 'this host cannot do the work now; it will be retried');
-    await insist(() => db.workspace(lease.workspaceId, (tx) => requeue(tx, lease, { seconds: HOST_PAUSE, blameless: true })));
+    const later = { seconds: HOST_PAUSE, blameless: true, hostFault: true };
+    await insist(() => db.workspace(lease.workspaceId, (tx) => requeue(tx, lease, later)));
     return;
   }
   if (!(error instanceof MediaError) && attempt < LEASE.attempts) {

@@ -52,6 +52,7 @@ export const Transcription = defineEntity({
     attempt: p.integer().default(0),
     deaths: p.integer().default(0),
     runAfter: moment().defaultRaw('now()'),
+    hostFaultAt: moment().nullable(),
     reportsMade: p.integer().default(0),
     startedAt: moment().nullable(),
     completedAt: moment().nullable(),

@@ -37,6 +37,7 @@ import { Migration095 } from './095_fleet_tasks.ts';
 import { Migration096 } from './096_orphans_known.ts';
 import { Migration097 } from './097_orphan_names.ts';
 import { Migration098 } from './098_search_blocks.ts';
+import { Migration099 } from './099_host_faults.ts';
 
 /** In order; numbers are never reused and a released migration never changes. */
 export const MIGRATIONS = [
@@ -79,4 +80,5 @@ export const MIGRATIONS = [
   { name: '096_orphans_known', class: Migration096 },
   { name: '097_orphan_names', class: Migration097 },
   { name: '098_search_blocks', class: Migration098 },
+  { name: '099_host_faults', class: Migration099 },
 ];

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
+import { LEASE } from '../../../api/contract/limits.ts';
 import { findTools } from '../../../engine/audio/decode.ts';
 import { nextProbe } from '../../../engine/tasks/probe.ts';
 import { taskBench } from '../../support/tasks.ts';
@@ -22,4 +23,20 @@ t.test('nextProbe() finds the duration of raw AAC and MP3 that begin with silenc
     const row = await bench.row<{ duration_seconds: number }>('transcriptions', id);
     t.equal(Math.round(row!.duration_seconds), 60, extension);
   }
+});
+
+t.test('nextProbe() gives a host that cannot work a day to recover, however long the recording has waited before', async (t) => {
+  const full = { ...bench.spool, open: () => Promise.reject(Object.assign(new Error('no space left'), { code: 'ENOSPC' })) };
+  const trouble = { reason: null, over: async () => true, look: async () => true };
+  const id = await bench.upload(await bench.workspace(), Buffer.alloc(2000));
+  await bench.db.query('*', `update transcriptions set created_at = now() - interval '3 days' where id = ?`, [id]);
+  const attempt = async (parts: Parameters<typeof bench.engineHere>[0]) => {
+    await bench.due();
+    await (await nextProbe(bench.engineHere({ trouble, ...parts }), () => {}))!();
+    return bench.row<{ status: string; host_fault_at: string | null }>('transcriptions', id);
+  };
+  for (let times = 0; times < 2 * LEASE.attempts; times++) t.match(await attempt({ spool: full }), { status: 'queued', attempt: 0 });
+  await bench.db.query('*', `update transcriptions set host_fault_at = host_fault_at - interval '1 day' where id = ?`, [id]);
+  for (let times = 1; times < LEASE.attempts; times++) t.match(await attempt({ spool: full }), { status: 'queued', attempt: times });
+  t.match(await attempt({ spool: full }), { status: 'failed', error_code: 'ENGINE_ERROR' });
 });

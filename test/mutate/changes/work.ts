@@ -11,6 +11,7 @@ const SWEEP = ['test/db/jobs/sweep.test.ts'];
 const CLOCK = ['test/db/jobs/clock.test.ts'];
 const SWEEPER = ['test/engine/tasks/sweep.test.ts'];
 const LEDGER = ['test/scripts/ledger.test.ts'];
+const CHANGES = ['test/api/v1/changes.test.ts'];
 const SLOTS = ['test/db/upload-slots.test.ts'];
 
 /** Options of uploads, queue, minutes, retention, back-off and policies. */
@@ -157,4 +158,14 @@ export const WORK: Change[] = [
   ['scripts/commands/home.ts', 'if (text === null || !dead) return;', 'if (text === null) return;', ['test/scripts/home.test.ts']],
   ['db/search/blocks.ts', 'rows.length < sources.length || ', ''],
   ['db/search/keep.ts', 'and w.due_at = ?::timestamptz for', 'and ?::timestamptz is not null for'],
+  ['db/jobs/sweep.ts', 'is not null order by random()) w', 'is not null) w', SWEEPER],
+  ['engine/tasks/sweep.ts', 'if (!gone.length) break;\n    expired', 'if (expired || !gone.length) break;\n    expired', SWEEPER],
+  ['db/postgres/each.ts', 'catch((error: unknown) => void failures.push(error))', 'then()', SWEEP],
+  ['db/transcripts/changes.ts', 'each < changedIn', 'false', CHANGES],
+  ['db/transcripts/changes.ts', 'places.push(from);', '{}', CHANGES],
+  ['db/transcripts/changes.ts', 'if (changedIn >= next) continue;', '', CHANGES],
+  ['db/postgres/pool.ts', 'broken = signal!.reason;', '', ['test/db/postgres/pool.test.ts']],
+  ['engine/tasks/queue.ts', 'for (const worker of working) worker.nudge();', '', ['test/engine/tasks/queue.test.ts']],
+  ['engine/tasks/probe.ts', 'claim.hinderedSeconds < HOST_PATIENCE', 'claim.hinderedSeconds <= 0', ['test/engine/tasks/probe.test.ts']],
+  ['scripts/commands/uploading.ts', '!ledger.knows(service, id) && ', '', ['test/scripts/upload.test.ts']],
 ];

@@ -38,7 +38,7 @@ export function readCursor(text: string): Place | null {
 
 interface Row {
   changed_in: string;
-  /** Numbers of the open transactions, ascending: changes of all others that began before them have appeared. */
+  /** Numbers of the open transactions: changes of all others that began earlier have appeared. */
   open: string[];
   /** Number of the next transaction. Changes from another database, until they are settled, may have higher ones. */
   next: string;
@@ -62,7 +62,7 @@ export async function listChanges(
   const found = following(matching(actor, query, {}, 'changed_in'), from);
   const beside = {
     sql: `(select count(*) from (${found.sql}) n) as total,
-      array(select x::text from pg_snapshot_xip(pg_current_snapshot()) x order by x) as open,
+      array(select x::text from pg_snapshot_xip(pg_current_snapshot()) x) as open,
       pg_snapshot_xmax(pg_current_snapshot())::text as next`,
     parameters: found.parameters,
   };
@@ -74,7 +74,7 @@ export async function listChanges(
 /** Matches after a position, and those that transactions which were open at the time have changed before it. */
 function following({ sql, parameters }: Matching, { changedIn, id, open }: Place): Matching {
   const after = '(s.changed_in, s.id) > (?::bigint, ?::uuid)';
-  const [oldest] = open;
+  const [oldest] = open.toSorted((a, b) => (a < b ? -1 : 1));
   if (oldest === undefined) return { sql: `select s.* from (${sql}) s where ${after}`, parameters: [...parameters, String(changedIn), id] };
   return {
     sql: `select s.* from (${sql}) s where s.changed_in >= ?::bigint and (${after} or s.changed_in = any (?::bigint[]))`,

@@ -109,6 +109,14 @@ t.test('a cursor reaches the last change, and then waits for earlier ones, besid
   t.strictSame(read, [ids[4]]);
 });
 
+t.test('a cursor names open transactions in any order', async (t) => {
+  const id = await world.transcription(owner);
+  await db.query('*', 'update transcriptions set changed_in = 90 where id = ?', [id]);
+  const open = [100, 90].map((number) => (200 - number).toString(36));
+  const cursor = Buffer.from(`200/00000000-0000-0000-0000-000000000000/${open}`).toString('base64url');
+  t.equal((await list(`cursor=${cursor}&limit=1`)).ids[0], id);
+});
+
 const SPOKEN = {
   turns: [{ start: 0, end: 1, speaker: 'speaker_1', text: 'Good morning' }],
   speakers: [{ id: 'speaker_1', ai_name: null, name: null }],

@@ -186,7 +186,7 @@ t.test('settleForeignChanges() settles all changes of a restored database, and u
   const ids: string[] = [];
   for (let i = 0; i < 3; i++) ids.push(await world.transcription(member));
   const rest = `insert into transcriptions (id, workspace_id, author_id, author_email, status, filename_sealed, extension, size_bytes, requested_language)
-    select gen_random_uuid(), ?::uuid, ?::uuid, 'x', 'failed', 'x', 'mp3', 1, 'auto' from generate_series(1, 2500)`;
+    select gen_random_uuid(), ?::uuid, ?::uuid, 'x', 'failed', 'x', 'mp3', 1, 'auto' from generate_series(1, 1100)`;
   await db.query('*', rest, [member.workspaceId, member.id]);
   const foreign = 'update transcriptions set changed_in = 900000000000000000 where workspace_id = ?';
   await db.query('*', `${foreign} and (status = 'failed' or id = ?)`, [member.workspaceId, ids[2]]);

@@ -189,7 +189,8 @@ t.test('recordings of a deleted workspace that cannot be removed do not keep bac
   await record(ids.slice(40), '2100-01-01');
   for (const id of [...ids.slice(0, 5), ...ids.slice(-5)]) bad.add(id);
   await db.acrossTenants((tx) => deleteWorkspace(tx, member.workspaceId));
-  await purge(engine, member.workspaceId);
+  for (let turn = 0; turn < 50 && (await db.query('*', 'select id from workspaces')).length; turn++)
+    await purge(engine, member.workspaceId);
   t.strictSame(await db.query('*', 'select id from workspaces'), []);
   t.strictSame(await left(), [...bad].sort());
   bad.clear();

@@ -13,9 +13,13 @@ interface Format {
 const HEADER_BYTES = 65_536; // up to the list of tracks, with Matroska
 const MAX_HEADERS = 2000; // that are read: hostile files have any number, of any length
 const FLV_HEADER = { at: 5, bytes: Buffer.from('0000000900000000', 'hex') }; // its size, and that of the tag before the first
+const FLAC_STREAM = /^[\0\x80]\0\0\x22$/; // first block of metadata, maybe the only one, and its size
 
 const FORMATS: Format[] = [
-  { magic: Buffer.from('fLaC\0\0\0\x22', 'latin1'), kind: (header) => header.toString('hex', 8, 12) + header.toString('hex', 18, 21) }, // block sizes, sample rate, most of the channels
+  {
+    magic: Buffer.from('fLaC'),
+    kind: (header) => FLAC_STREAM.test(header.toString('latin1', 4, 8)) && header.toString('hex', 8, 12) + header.toString('hex', 18, 21), // block sizes, sample rate, most of the channels
+  },
   { magic: Buffer.from('1a45dfa3', 'hex'), kind: (header) => tracksOf(header) ?? false },
   { magic: Buffer.from('FLV\x01', 'latin1'), kind: (header) => header.indexOf(FLV_HEADER.bytes) === FLV_HEADER.at && null },
   { magic: Buffer.from('RIFF'), kind: (header) => header.toString('latin1', 8, 16) === 'AVI LIST' && null },

@@ -69,6 +69,23 @@ t.test('decode() reads FLAC and Speex files that follow one another, with any si
   await check(t, 'two.spx', 6, 1);
 });
 
+t.test('decode() reads FLAC files that follow one another, whose header describes nothing but the samples', async (t) => {
+  const bare = (name: string) => {
+    const bytes = readFileSync(at(name));
+    const first = bytes.subarray(0, 42);
+    first[4]! |= 0x80; // the last block of metadata
+    let frames = 42;
+    for (let last = false; !last; ) {
+      last = bytes[frames]! >= 0x80;
+      frames += 4 + bytes.readUIntBE(frames + 1, 3);
+    }
+    writeFileSync(at(`bare ${name}`), Buffer.concat([first, bytes.subarray(frames)]));
+  };
+  for (const name of ['slow.flac', 'stereo.flac']) bare(name);
+  joined('bare.flac', 'bare slow.flac', 'bare stereo.flac', 'slow.flac', 'bare stereo.flac');
+  await check(t, 'bare.flac', 12, 2);
+});
+
 t.test('decode() reads WebM files that follow one another, also with other tracks, as browsers number them', async (t) => {
   const pictures = ['-f', 'lavfi', '-i', 'color=s=64x64:r=5:d=3', '-f', 'lavfi', '-i', `aevalsrc='${TICKS}':s=48000:d=3`, '-c:v', 'libvpx'];
   const opus = ['-c:a', 'libopus'];

@@ -44,6 +44,7 @@ export interface Probe {
 const PROBE_SECONDS = 30; // limit for crafted headers: ffmpeg's time is quadratic in the number of tags
 export const PART_SECONDS = 1; // more for each of several files in one: starting ffmpeg takes 0.2 s
 const UNKNOWN_CODECS = new Set(['', 'unknown', 'none']);
+const UNKNOWN_CODEC = /codec not found|unknown codec|unsupported codec tag/i; // complaints about Ogg and AIFC, of which ffmpeg then lists no stream
 const PICTURE_CODECS = new Set(['png', 'bmp', 'gif', 'tiff', 'webp', 'jpeg2000']); // a lone mjpeg stream is judged by its disposition
 const BROADCAST_FORMATS = new Set(['mpegts', 'mpeg', 'ogg', 'flv', 'wtv']); // containers whose timestamps may restart
 const MP4 = /\bmp4\b/; // and QuickTime
@@ -124,15 +125,11 @@ async function probePart(
   if (deep) listing = await list(path, part, DEEP_PROBE, seconds, signal);
   const { streams, durationSeconds, complaint } = listing;
   const audio = streams.filter(({ type }) => type === 'audio');
+  if (!streams.length && UNKNOWN_CODEC.test(complaint)) throw unknownCodec();
   if (!streams.length) throw new MediaError('FILE_CORRUPTED', `Cannot read the file as media: ${complaint || 'it contains no streams'}`);
   if (!audio.length) throw new MediaError('FILE_NO_AUDIO', 'Cannot transcribe the file: it has no audio stream');
   const known = audio.filter(({ codec }) => !UNKNOWN_CODECS.has(codec));
-  if (!known.length) {
-    throw new MediaError(
-      'UNSUPPORTED_CODEC',
-      'Cannot decode the audio stream: its codec is unknown. Convert the file, for example to FLAC',
-    );
-  }
+  if (!known.length) throw unknownCodec();
   if (MP4.test(listing.format) && (await isEncrypted(path, bytes))) {
     throw new MediaError('UNSUPPORTED_CODEC', 'Cannot decode the audio stream: it is encrypted (DRM). Upload a file without encryption');
   }
@@ -144,6 +141,10 @@ async function probePart(
     mediaType: pictures ? 'video' : 'audio',
     tracks: known.map((stream) => toTrack(stream, listing, { broadcast, deep, part })),
   };
+}
+
+function unknownCodec(): MediaError {
+  return new MediaError('UNSUPPORTED_CODEC', 'Cannot decode the audio stream: its codec is unknown. Convert the file, for example to FLAC');
 }
 
 function toTrack(

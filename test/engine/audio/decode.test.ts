@@ -61,6 +61,20 @@ t.test('decode() and probe() reject unusable files with the right code', async (
   await nearly.close();
 });
 
+t.test('probe() finds a codec unknown that ffmpeg refuses to list, in Ogg and AIFC', async (t) => {
+  const sound = ['-f', 'lavfi', '-i', 'sine=d=2'];
+  await make('swapped.aifc', ...sound, '-c:a', 'pcm_s16le', '-f', 'aiff');
+  await make('whole.ogg', ...sound, '-c:a', 'libopus');
+  const replaced = async (from: string, name: string, to: string) => {
+    const bytes = await readFile(at(from));
+    bytes.write(to, bytes.indexOf(name), 'latin1');
+    await writeFile(at(from), bytes);
+  };
+  await replaced('swapped.aifc', 'sowt', 'G728');
+  await replaced('whole.ogg', 'OpusHead', 'Codec2\0\0');
+  for (const name of ['swapped.aifc', 'whole.ogg']) t.equal(await probed(at(name)), 'UNSUPPORTED_CODEC', name);
+});
+
 t.test('decode() keeps what can be decoded of a damaged file', async (t) => {
   const mp3 = await readFile(clip('en_jfk.mp3'));
   await writeFile(at('damaged.mp3'), Buffer.concat([mp3.subarray(0, mp3.length / 2), Buffer.alloc(3000, 0x55)]));

@@ -30,9 +30,14 @@ const ATTEMPTS = 6; // consecutive attempts without a new byte
 const STALL_MS = 30_000; // without a byte before the connection is aborted
 const REDIRECTS = 5;
 
+/** Names of branches and of pull requests, such as refs/pr/1, may have slashes. */
+function urlOf({ base, repository }: Hub, revision: string, name: string): URL {
+  return new URL(`${repository}/resolve/${encodeURIComponent(revision)}/${name}`, `${base.replace(/\/$/, '')}/`);
+}
+
 /** A file's metadata from the hub; null if there is no such file. Throws if the hub cannot be reached or refuses. */
 export async function lookUp(hub: Hub, name: string, revision = 'main'): Promise<HubFile | null> {
-  let url = new URL(`${hub.repository}/resolve/${revision}/${name}`, `${hub.base.replace(/\/$/, '')}/`);
+  let url = urlOf(hub, revision, name);
   const found = { bytes: Number.NaN, revision, checksum: '' };
   for (let hop = 0; hop < REDIRECTS; hop++) {
     const response = await request(hub, url, { method: 'HEAD', redirect: 'manual' });
@@ -51,13 +56,18 @@ export async function lookUp(hub: Hub, name: string, revision = 'main'): Promise
   return { name, ...found };
 }
 
+/** Where a part is kept, separately per version: a download never continues with another version's bytes. */
+function partOf(to: string, { checksum, revision }: HubFile): string {
+  return `${to}.${checksum.slice(0, 12) || encodeURIComponent(revision)}.part`;
+}
+
 /**
  * Downloads a file, resuming an earlier attempt or run, and verifies its size and checksum. Gives up after `ATTEMPTS` without a new byte.
  * @param onBytes called with the bytes present so far.
  */
 export async function download(hub: Hub, file: HubFile, to: string, onBytes?: (bytes: number) => void): Promise<void> {
   if ((await sizeOf(to)) === file.bytes && (await matches(to, file))) return onBytes?.(file.bytes); // otherwise it is another version
-  const part = `${to}.${file.checksum.slice(0, 12) || file.revision}.part`; // separate per version: never resume with another version's bytes
+  const part = partOf(to, file);
   let most = 0; // bytes present after any attempt: a server that cannot resume restarts the file
   for (let failures = 0; (await sizeOf(part)) !== file.bytes; ) {
     try {
@@ -91,7 +101,7 @@ async function append(hub: Hub, file: HubFile, part: string, onBytes?: (bytes: n
     await rm(part); // without a known length it cannot be resumed
     size = 0;
   }
-  const url = new URL(`${hub.repository}/resolve/${file.revision}/${file.name}`, `${hub.base.replace(/\/$/, '')}/`);
+  const url = urlOf(hub, file.revision, file.name);
   const stall = new AbortController();
   const timer = setTimeout(() => stall.abort(new Error(`no byte for ${STALL_MS / 1000} s`)), STALL_MS);
   try {

@@ -92,9 +92,10 @@ export function repositoryOf(name: string): Wanted {
   const repository = entry?.repository ?? (plain.includes('/') ? plain : `openai/whisper-${plain.replace(/^whisper-/, '')}`);
   const safe = (text: string) => /^[\w.-]+$/.test(text) && !text.includes('..');
   const parts = repository.split('/');
-  if (parts.length === 2 && parts.every(safe) && safe(revision) && !more.length) return { repository, revision, entry, pin };
+  if (parts.length === 2 && parts.every(safe) && revision.split('/').every(safe) && !more.length)
+    return { repository, revision, entry, pin };
   const names = CATALOGUE.map((entry) => entry.name).join(', ');
-  throw new Error(`Cannot pull "${name}": expected one of ${names}, or owner/name of a repository`);
+  throw new Error(`Cannot pull "${name}": expected one of ${names}, or owner/name of a repository, each with @revision if wanted`);
 }
 
 /** Returns the commit of the files. `building`: bytes that the build will write, given the size of the download. */

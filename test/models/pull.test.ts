@@ -120,6 +120,13 @@ t.test('pullModel() reports what is wrong with a name, a repository or a hub', a
   });
 });
 
+t.test('pullModel() takes a branch or a pull request whose name has slashes', async (t) => {
+  const hub = await openHub(t, { 'owner/tuned': single });
+  const model = await pullModel('owner/tuned@refs/pr/2', { home: home(), hub: hub.base });
+  t.equal(model.source, `${hub.base}/owner/tuned@c0ffee`);
+  t.strictSame([...hub.revisions], ['refs%2Fpr%2F2', 'c0ffee'], 'all files of the commit that it names now');
+});
+
 t.test('pullModel() says where the download of a refused model is, and removeModel() deletes it', async (t) => {
   const hub = await openHub(t, { 'openai/whisper-tiny': single });
   const [folder, said]: [string, string[]] = [home(), []];
@@ -144,5 +151,8 @@ t.test('repositoryOf() accepts sizes and repositories', (t) => {
   t.match(repositoryOf('owner/name@1ecca60'), { repository: 'owner/name', revision: '1ecca60' });
   t.equal(repositoryOf('whisper-small.en').repository, 'openai/whisper-small.en');
   t.equal(repositoryOf('owner/name').repository, 'owner/name');
+  t.match(repositoryOf('owner/name@refs/pr/2'), { repository: 'owner/name', revision: 'refs/pr/2' });
+  for (const wrong of ['owner/name@', 'owner/name@/main', 'owner/name@a//b', 'owner/name@../x', 'owner/name@a@b', 'owner/name/more@main'])
+    t.throws(() => repositoryOf(wrong), /^Cannot pull/, wrong);
   t.end();
 });

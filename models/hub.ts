@@ -61,6 +61,12 @@ function partOf(to: string, { checksum, revision }: HubFile): string {
   return `${to}.${checksum.slice(0, 12) || encodeURIComponent(revision)}.part`;
 }
 
+/** Bytes of a file that earlier attempts have left here. */
+export async function bytesHere(file: HubFile, to: string): Promise<number> {
+  const whole = await sizeOf(to);
+  return whole === file.bytes ? whole : sizeOf(partOf(to, file));
+}
+
 /**
  * Downloads a file, resuming an earlier attempt or run, and verifies its size and checksum. Gives up after `ATTEMPTS` without a new byte.
  * @param onBytes called with the bytes present so far.

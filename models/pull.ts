@@ -5,7 +5,7 @@ import { INDEX, ONE_FILE, shardsOfIndex } from './build/whisper/safetensors.ts';
 import { PARTS, TOKENIZER } from './build/whisper/tokenizer.ts';
 import { CATALOGUE, type Listed, listed } from './catalogue.ts';
 import { variantForCpu } from './cpu.ts';
-import { download, type Hub, type HubFile, lookUp } from './hub.ts';
+import { bytesHere, download, type Hub, type HubFile, lookUp } from './hub.ts';
 import { importModel } from './importing.ts';
 import type { ImportOptions } from './making.ts';
 import { PINS, type Pin } from './pins.ts';
@@ -108,8 +108,9 @@ async function downloadCheckpoint(
 ): Promise<string> {
   const files = await listFiles(hub, version, folder);
   const known = ({ bytes }: HubFile) => bytes || 0; // a hub may omit it for small files
-  const total = files.reduce((sum, file) => sum + known(file), 0);
-  await requireSpace(folder, total + building(total));
+  const total = sumOf(files.map(known));
+  const here = await Promise.all(files.map((file) => bytesHere(file, join(folder, file.name))));
+  await requireSpace(folder, total - sumOf(here) + building(total));
   let before = 0;
   let highest = 0; // if a server cannot resume, the progress bar waits
   for (const file of files) {
@@ -120,6 +121,10 @@ async function downloadCheckpoint(
   }
   await removeOthers(folder, files);
   return files[0]!.revision;
+}
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0);
 }
 
 /** Removes what an earlier attempt left of another version, which would be imported as well. */

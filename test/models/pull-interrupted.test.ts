@@ -1,10 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { importModel } from '../../models/importing.ts';
 import { pullModel } from '../../models/pull.ts';
-import { findModel, verifyModel } from '../../models/store.ts';
+import { importBytes } from '../../models/space.ts';
+import { downloadFolder, findModel, verifyModel } from '../../models/store.ts';
+import { noDisks, smallDisk } from '../support/disk.ts';
 import { SHAPES, writeCheckpoint } from './checkpoint.ts';
 import { openHub } from './fake-hub.ts';
 
@@ -62,6 +64,16 @@ t.test('pullModel() resumes where an aborted call stopped', async (t) => {
     again.some((line) => line.includes('config.json')),
     'existing bytes are not downloaded again',
   );
+});
+
+t.test('pullModel() needs no space for what it has downloaded before', { skip: noDisks() ?? false }, async (t) => {
+  const hub = await openHub(t, { 'owner/tuned': single });
+  const disk = smallDisk(t, 100e6);
+  cpSync(single, downloadFolder('owner/tuned', disk.path), { recursive: true });
+  const { size } = statSync(join(single, 'model.safetensors'));
+  disk.fill(importBytes(size, 'int8', false) + size / 2);
+  await pullModel('owner/tuned', { home: disk.path, hub: hub.base, variant: 'int8' });
+  t.strictSame(await verifyModel('tuned', disk.path), []);
 });
 
 t.test('pullModel() discards a partial download of an earlier version, even if it has the same length', async (t) => {

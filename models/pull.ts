@@ -1,9 +1,10 @@
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readConfig } from './build/whisper/config.ts';
 import { INDEX, ONE_FILE, shardsOfIndex } from './build/whisper/safetensors.ts';
 import { PARTS, TOKENIZER } from './build/whisper/tokenizer.ts';
 import { CATALOGUE, type Listed, listed } from './catalogue.ts';
+import { claimed } from './claim.ts';
 import { variantForCpu } from './cpu.ts';
 import { bytesHere, download, type Hub, type HubFile, lookUp } from './hub.ts';
 import { importModel } from './importing.ts';
@@ -30,7 +31,8 @@ const DOWNLOAD_SHARE = 0.9; // of the progress; the rest is conversion
 /**
  * Downloads a checkpoint from a model hub and imports it. `name` is a short name of the catalogue (`small`, `large-v3-turbo`) or any
  * repository (`owner/name`). An interrupted download is resumed, in this call or a later one. Throws if the hub cannot be reached, the
- * repository has no Whisper checkpoint in safetensors, a checksum differs, or the hub has other weights than `pins.ts` names.
+ * repository has no Whisper checkpoint in safetensors, a checksum differs, the hub has other weights than `pins.ts` names, or another process
+ * is pulling the repository.
  */
 export async function pullModel(name: string, options: PullOptions): Promise<Model> {
   const { repository, revision, entry, pin } = repositoryOf(name);
@@ -40,24 +42,30 @@ export async function pullModel(name: string, options: PullOptions): Promise<Mod
   const { token, signal, retryDelayMs } = options;
   const hub: Hub = { base: baseOf(options.hub), repository, token, signal, retryDelayMs };
   const folder = downloadFolder(repository, options.home);
+  const into = { ...options, name: modelName, variant, licence: entry?.licence };
+  return claimed(`${folder}.claim`, `pull ${repository}`, () => pulled(hub, { revision, pin }, folder, into));
+}
+
+/** Downloads a checkpoint into a folder, imports it and removes the folder. */
+async function pulled(hub: Hub, version: Version, folder: string, options: PullOptions & Pick<ImportOptions, 'licence'>): Promise<Model> {
+  const { measure, quick, variant = variantForCpu() } = options;
   await mkdir(folder, { recursive: true });
-  const { measure, quick } = options;
   const commit = await downloadCheckpoint(
     hub,
-    { revision, pin },
+    version,
     folder,
     (bytes) => importBytes(bytes, variant, Boolean(measure) && !quick),
     (fraction) => options.onProgress?.(fraction * DOWNLOAD_SHARE, 'downloading'),
-  );
+  ).catch(async (error) => {
+    await rmdir(folder).catch(() => {}); // if nothing was downloaded
+    throw error;
+  });
   const model = await importModel(folder, {
     ...options,
-    name: modelName,
-    variant,
-    licence: entry?.licence,
-    source: `${hub.base}/${repository}@${commit}`,
+    source: `${hub.base}/${hub.repository}@${commit}`,
     onProgress: (fraction) => options.onProgress?.(DOWNLOAD_SHARE + fraction * (1 - DOWNLOAD_SHARE), 'converting'),
   }).catch((error) => {
-    options.onStage?.(`the download stays in ${folder} for another attempt; "longhand models remove ${repository}" deletes it`);
+    options.onStage?.(`the download stays in ${folder} for another attempt; "longhand models remove ${hub.repository}" deletes it`);
     throw error;
   });
   await rm(folder, { recursive: true });
@@ -73,6 +81,8 @@ function baseOf(given?: string): string {
   if (url && /^https?:$/.test(url.protocol)) return given.replace(/\/+$/, '');
   throw new Error(`Cannot use HF_ENDPOINT=${given}: expected the URL of a model hub, such as ${HUB}`);
 }
+
+type Version = Pick<Wanted, 'revision' | 'pin'>;
 
 interface Wanted {
   repository: string;
@@ -101,7 +111,7 @@ export function repositoryOf(name: string): Wanted {
 /** Returns the commit of the files. `building`: bytes that the build will write, given the size of the download. */
 async function downloadCheckpoint(
   hub: Hub,
-  version: Pick<Wanted, 'revision' | 'pin'>,
+  version: Version,
   folder: string,
   building: (bytes: number) => number,
   onFraction: (fraction: number) => void,
@@ -134,7 +144,7 @@ async function removeOthers(folder: string, files: readonly HubFile[]): Promise<
 }
 
 /** Lists every file of the checkpoint, all of one commit. Downloads the index of a sharded checkpoint to find its shards. */
-async function listFiles(hub: Hub, { revision, pin }: Pick<Wanted, 'revision' | 'pin'>, folder: string): Promise<HubFile[]> {
+async function listFiles(hub: Hub, { revision, pin }: Version, folder: string): Promise<HubFile[]> {
   const config = await lookUp(hub, CONFIG, revision);
   if (!config) throw new Error(`Cannot find a model ${hub.repository} on ${hub.base}: it has no ${CONFIG} at ${revision}`);
   const find = (name: string) => lookUp(hub, name, config.revision);

@@ -1,5 +1,5 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { importModel } from '../../models/importing.ts';
@@ -74,6 +74,28 @@ t.test('pullModel() needs no space for what it has downloaded before', { skip: n
   disk.fill(importBytes(size, 'int8', false) + size / 2);
   await pullModel('owner/tuned', { home: disk.path, hub: hub.base, variant: 'int8' });
   t.strictSame(await verifyModel('tuned', disk.path), []);
+});
+
+t.test('pullModel() refuses a repository that another process is pulling, and takes over from one that was killed', async (t) => {
+  const hub = await openHub(t, { 'owner/tuned': sharded });
+  const folder = home();
+  const pull = (name: string) => pullModel('owner/tuned', { home: folder, hub: hub.base, name, variant: 'float32' });
+  const both = await Promise.allSettled([pull('first'), pull('second')]);
+  t.strictSame(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+  const refused = both.find((one) => one.status === 'rejected')!;
+  t.match(refused.reason, { message: /^Cannot pull owner\/tuned: process \d+ on \S+ is doing so already; wait until it ends/ });
+  const claim = `${downloadFolder('owner/tuned', folder)}.claim`;
+  const write = (owner: object | string) => writeFileSync(claim, typeof owner === 'string' ? owner : JSON.stringify(owner));
+  write({ host: 'another', pid: 1 });
+  await t.rejects(pull('third'), /process 1 on another is doing so/);
+  write('');
+  await t.rejects(pull('third'), /another process is doing so/, 'it has not written its name yet');
+  write({ host: 'another', pid: 1 });
+  utimesSync(claim, new Date(0), new Date(0));
+  await pull('third');
+  write({ host: hostname(), pid: 2 ** 22 + 1 }); // beyond the largest number of a process
+  await pull('fourth');
+  t.notOk(existsSync(claim));
 });
 
 t.test('pullModel() discards a partial download of an earlier version, even if it has the same length', async (t) => {

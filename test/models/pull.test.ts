@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
@@ -125,6 +125,13 @@ t.test('pullModel() takes a branch or a pull request whose name has slashes', as
   const model = await pullModel('owner/tuned@refs/pr/2', { home: home(), hub: hub.base });
   t.equal(model.source, `${hub.base}/owner/tuned@c0ffee`);
   t.strictSame([...hub.revisions], ['refs%2Fpr%2F2', 'c0ffee'], 'all files of the commit that it names now');
+});
+
+t.test('pullModel() leaves no folder for a repository that cannot be pulled', async (t) => {
+  const hub = await openHub(t, { 'owner/empty': scratch });
+  const folder = home();
+  await t.rejects(pullModel('owner/empty', { home: folder, hub: hub.base }), /no config\.json/);
+  t.strictSame(readdirSync(join(folder, 'models', '.downloads')), []);
 });
 
 t.test('pullModel() says where the download of a refused model is, and removeModel() deletes it', async (t) => {

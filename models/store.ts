@@ -31,13 +31,12 @@ export async function listModels(home: string): Promise<Model[]> {
   return [...shipped, ...imported];
 }
 
-/** Names of the folders of imported models, and of others that are no models. */
+/** Names of the folders of imported models, or of links to them as on a larger disk, and of others that are no models. */
 async function importedNames(home: string): Promise<string[]> {
-  const folders = await readdir(join(home, 'models'), { withFileTypes: true }).catch(() => []);
-  return folders
-    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
-    .map((entry) => entry.name)
-    .sort();
+  const models = join(home, 'models');
+  const entries = (await readdir(models).catch(() => [])).filter((name) => !name.startsWith('.'));
+  const areFolders = await Promise.all(entries.map((name) => isFolder(join(models, name))));
+  return entries.filter((_, i) => areFolders[i]).sort();
 }
 
 /** Null if the folder is not a model. */
@@ -105,7 +104,12 @@ async function isDownload(name: string, home: string): Promise<boolean> {
 async function importedFolder(name: string, home: string): Promise<string | null> {
   if (!NAME.test(name)) return null;
   const folder = join(home, 'models', name);
-  return (await stat(folder).catch(() => null))?.isDirectory() ? folder : null;
+  return (await isFolder(folder)) ? folder : null;
+}
+
+/** Whether a path is that of a folder or of a link to one. */
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null))?.isDirectory() ?? false;
 }
 
 /** Throws if a model of this name cannot be created. */

@@ -1,4 +1,15 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import t from 'tap';
@@ -142,6 +153,20 @@ t.test('removeModel() deletes a model that only an earlier version could open, a
 t.test('listModels() skips folders that are not models', async (t) => {
   mkdirSync(join(home, 'models', 'stray'));
   t.notOk((await listModels(home)).some(({ name }) => name === 'stray'));
+});
+
+t.test('listModels() follows links to models, and removeModel() deletes only the link', async (t) => {
+  const [own, elsewhere] = [t.testdir(), mkdtempSync(join(home, 'elsewhere-'))];
+  const { folder } = await importModel(checkpoint, { name: 'moved', variant: 'int8', home: own });
+  renameSync(folder, join(elsewhere, 'moved'));
+  symlinkSync(join(elsewhere, 'moved'), folder);
+  symlinkSync(join(elsewhere, 'nowhere'), join(own, 'models', 'dangling'));
+  t.match((await listModels(own)).at(-1), { name: 'moved', folder, shipped: false });
+  t.match(await findModel('moved', own), { folder });
+  t.strictSame(await verifyModel('moved', own), []);
+  await removeModel('moved', own);
+  t.notOk((await listModels(own)).some(({ name }) => name === 'moved'));
+  t.strictSame(await verify(join(elsewhere, 'moved')), []);
 });
 
 t.test('fittingModel() returns the model itself where int8 products do not saturate', async (t) => {

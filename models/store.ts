@@ -114,7 +114,10 @@ async function isFolder(path: string): Promise<boolean> {
 
 /** Throws if a model of this name cannot be created. */
 export async function checkNew(name: string, variant: Variant, home: string): Promise<void> {
-  if (!NAME.test(name)) throw new Error(`Cannot name a model "${name}": expected 1 to 64 letters, digits, dots, dashes or underscores`);
+  if (!NAME.test(name))
+    throw new Error(
+      `Cannot name a model "${name}": expected 1 to 64 letters, digits, dots, dashes or underscores, the first a letter or digit; choose another with --name`,
+    );
   if (name === AUTO)
     throw new Error(`Cannot name a model "${AUTO}": LONGHAND_MODEL=${AUTO} selects the best of all; choose another name with --name`);
   if (!VARIANTS.includes(variant)) throw new Error(`Cannot build the variant "${variant}": wanted ${VARIANTS.join(', ')}`);

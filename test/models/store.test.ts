@@ -59,6 +59,8 @@ t.test('importModel() rejects names that are taken or invalid, and leaves no fil
   await t.rejects(importModel(checkpoint, { name: 'tiny', home }), /the name tiny is taken.*models remove tiny/);
   await t.rejects(importModel(checkpoint, { name: 'whisper-base', home }), /taken/);
   await t.rejects(importModel(checkpoint, { name: '../out', home }), /Cannot name a model/);
+  const named = /^Cannot name a model "_tuned": .* underscores, the first a letter or digit; choose another with --name$/;
+  await t.rejects(importModel('/models/_tuned', { home }), { message: named });
   await t.rejects(importModel(join(home, 'models'), { name: 'none', home }), /expected a Whisper checkpoint/);
   await t.rejects(importModel(checkpoint, { name: 'stopped', home, signal: AbortSignal.abort() }), { name: 'AbortError' });
   t.strictSame(readdirSync(join(home, 'models')), ['tiny']);

@@ -17,8 +17,8 @@ const UNKNOWN: Owner = { host: '', pid: 0 }; // it has created the file and not 
 const held = new Set<string>();
 
 /**
- * Runs `use` while the file `path` says that this process does. Throws if another one that lives has that file. Two that find the file of a
- * killed process in the same instant are not told apart.
+ * Runs `use` while the file `path` says that this process does. Throws if another one that lives has that file. Two that find
+ * the file of a killed process at the same instant may both run.
  * @param action for the error: what cannot be done
  */
 export async function claimed<T>(path: string, action: string, use: () => Promise<T>): Promise<T> {

@@ -4,7 +4,7 @@ import { type AuthorRow, findAuthor } from '../../db/tenants/authors.ts';
 import { uploadProject } from '../../db/tenants/projects.ts';
 import type { UploadRequest } from '../../db/uploads/accept.ts';
 import { requireScope } from '../contract/actor.ts';
-import { ApiError } from '../contract/errors.ts';
+import { ApiError, invalid } from '../contract/errors.ts';
 import { LIMITS, type Limits } from '../contract/limits.ts';
 import { type Request, readQuery } from '../http/request.ts';
 import type { Context } from '../http/route.ts';
@@ -25,6 +25,7 @@ export async function checkHead(context: Context): Promise<UploadRequest> {
   const announced = announcedBytes(request);
   const file = fileName(request);
   checkSize(announced, limits);
+  requireWhole(request, announced);
   const place = readQuery(request.parameters, PlaceQuery);
   const projectId = place.project_id === undefined ? null : await project(context, place.project_id);
   const work = readQuery(request.parameters, WorkQuery);
@@ -92,6 +93,22 @@ export function checkSize(bytes: number, limits: Limits): void {
       message: `Cannot accept the file: it has ${bytes} bytes; the maximum is ${limits.MAX_FILE_BYTES}`,
     });
   }
+}
+
+const COMPRESSED = /\b(gzip|deflate|compress|br|zstd)\b/i;
+
+/** Throws `validation_error` for one of the parts of a file, and for a compressed body: either would be taken for the file itself. */
+function requireWhole({ headers }: Request, bytes: number): void {
+  const [range, coding] = [headers.get('content-range'), headers.get('content-encoding')];
+  const errors = [
+    ...(range === undefined || range === `bytes 0-${bytes - 1}/${bytes}`
+      ? []
+      : [{ field: 'Content-Range', message: `found ${range}: parts of a file cannot be joined; send the whole file in one request` }]),
+    ...(coding !== undefined && COMPRESSED.test(coding)
+      ? [{ field: 'Content-Encoding', message: `found ${coding}: send the bytes of the file as they are` }]
+      : []),
+  ];
+  if (errors.length) throw invalid(errors);
 }
 
 async function project({ db, caller }: Context, id: string): Promise<string> {

@@ -1,4 +1,4 @@
-/* What would be taken for a file, but is a part of one or compressed. */
+/* Uploads of parts of files and of compressed files, which would be taken for the file itself. */
 import t from 'tap';
 import { testApi } from '../../support/client.ts';
 import { provokes } from '../../support/provokes.ts';

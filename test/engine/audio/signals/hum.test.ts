@@ -63,6 +63,20 @@ t.test('steadyLines() finds none that are quiet, low, short or interrupted', asy
   );
 });
 
+t.test('steadyLines() finds none in the signals of busy lines, whose pauses are shorter than a window', async (t) => {
+  const noise = bursts();
+  for (const seconds of [0.5, 0.48, 0.375, 0.25, 0.1]) {
+    const isOn = (time: number) => time % (2 * seconds) < seconds;
+    const busy = (time: number) => 0.1 * noise(time) + (isOn(time) ? 0.5 * sine(425)(time) : 0);
+    t.strictSame(steadyLines(sound(30, busy)), [], `${seconds} s`);
+  }
+  const hum = steadyLines(sound(30, (time) => noise(time) + (time % 10 < 9 ? 0.3 * sine(425)(time) : 0)));
+  t.ok(
+    hum.some((hertz) => Math.abs(hertz - 425) < 0.5),
+    'a hum with few pauses',
+  );
+});
+
 t.test('isSuspect() needs lines in all windows', async (t) => {
   const noise = bursts();
   const windows = (at: (time: number) => number) => sound(1, at).subarray(0, WINDOW_SAMPLES);

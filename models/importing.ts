@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import type { Variant } from './build/graph/graph.ts';
 import { checkpointSha256 } from './build/whisper/build.ts';
-import { isInt8 } from './build/whisper/config.ts';
+import { isInt8, readConfig } from './build/whisper/config.ts';
+import { parametersOf } from './build/whisper/shapes.ts';
 import { variantForCpu } from './cpu.ts';
 import { DESCRIPTOR } from './descriptor.ts';
 import { inspect } from './inspect.ts';
@@ -12,11 +13,9 @@ import { type ImportOptions, make } from './making.ts';
 import { recipeFor } from './recipes/recipes.ts';
 import { makeMeasured } from './recipes/search.ts';
 import { type Restored, restore } from './restore.ts';
-import { checkpointBytes, checkSpace } from './space.ts';
+import { checkSpace } from './space.ts';
 import { checkNew, type Model } from './store.ts';
 import { verify } from './verify.ts';
-
-const HALF = 2; // bytes of a weight in half precision, as checkpoints are
 
 /**
  * Converts a Whisper checkpoint folder into a model in `home`; or, for devices without 8-bit products, an int8 model of ours. The model appears
@@ -30,8 +29,7 @@ export async function importModel(checkpoint: string, options: ImportOptions): P
   const credit = weights ? { licence: weights.model.licence, attribution: null } : creditOf(checkpoint, name, options);
   const findings = options.force || weights ? [] : inspect(checkpoint);
   if (findings.length) throw refused(name, findings.join('; '));
-  const bytes = weights ? HALF * weights.parameters : await checkpointBytes(checkpoint);
-  await checkSpace(options.home, bytes, variant, Boolean(options.measure) && !options.quick);
+  await checkSpace(options.home, parametersOf(readConfig(checkpoint)), variant, Boolean(options.measure) && !options.quick);
   return install(name, options.home, async (partial) => {
     const sha256 = weights?.sha256 ?? (await checkpointSha256(checkpoint));
     const known = recipeFor(sha256, variant);

@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readConfig } from './build/whisper/config.ts';
 import { INDEX, ONE_FILE, shardsOfIndex } from './build/whisper/safetensors.ts';
+import { parametersOf } from './build/whisper/shapes.ts';
 import { PARTS, TOKENIZER } from './build/whisper/tokenizer.ts';
 import { CATALOGUE, type Listed, listed } from './catalogue.ts';
 import { claimed } from './claim.ts';
@@ -54,7 +55,7 @@ async function pulled(hub: Hub, version: Version, folder: string, options: PullO
     hub,
     version,
     folder,
-    (bytes) => importBytes(bytes, variant, Boolean(measure) && !quick),
+    (parameters) => importBytes(parameters, variant, Boolean(measure) && !quick),
     (fraction) => options.onProgress?.(fraction * DOWNLOAD_SHARE, 'downloading'),
   ).catch(async (error) => {
     await rmdir(folder).catch(() => {}); // if nothing was downloaded
@@ -108,25 +109,26 @@ export function repositoryOf(name: string): Wanted {
   throw new Error(`Cannot pull "${name}": expected one of ${names}, or owner/name of a repository, each with @revision if wanted`);
 }
 
-/** Returns the commit of the files. `building`: bytes that the build will write, given the size of the download. */
+/** Returns the commit of the files. `building`: bytes that the build will write. */
 async function downloadCheckpoint(
   hub: Hub,
   version: Version,
   folder: string,
-  building: (bytes: number) => number,
+  building: (parameters: number) => number,
   onFraction: (fraction: number) => void,
 ): Promise<string> {
   const files = await listFiles(hub, version, folder);
+  await download(hub, files[0]!, join(folder, CONFIG));
+  const config = readConfig(folder); // another architecture is refused before its weights are downloaded
   const known = ({ bytes }: HubFile) => bytes || 0; // a hub may omit it for small files
   const total = sumOf(files.map(known));
   const here = await Promise.all(files.map((file) => bytesHere(file, join(folder, file.name))));
-  await requireSpace(folder, total - sumOf(here) + building(total));
+  await requireSpace(folder, total - sumOf(here) + building(parametersOf(config)));
   let before = 0;
   let highest = 0; // if a server cannot resume, the progress bar waits
   for (const file of files) {
     const onBytes = (bytes: number) => onFraction((highest = Math.max(highest, (before + Math.min(bytes, known(file))) / total)));
     await download(hub, file, join(folder, file.name), onBytes);
-    if (file.name === CONFIG) readConfig(folder); // another architecture is refused before its weights are downloaded
     before += known(file);
   }
   await removeOthers(folder, files);

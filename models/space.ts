@@ -1,27 +1,22 @@
-import { mkdir, stat, statfs } from 'node:fs/promises';
+import { mkdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Variant } from './build/graph/graph.ts';
-import { shardsOf } from './build/whisper/safetensors.ts';
+import { isInt8 } from './build/whisper/config.ts';
 
-/** Bytes of the ONNX files of each variant per byte of the checkpoint (usually half precision). */
-const GROWTH: Record<Variant, number> = { int8: 0.7, 'int8-7bit': 0.7, float16: 1.1, float32: 2.1 };
+/** Bytes of the ONNX files of each variant per parameter. In float16, loop.onnx has the weights once more. */
+const BYTES: Record<Variant, number> = { int8: 1.4, 'int8-7bit': 1.4, float16: 4.2, float32: 4.2 };
 const SPARE = 64 * 2 ** 20; // bytes: tokenizer, descriptor, file system overhead
 
-/** Bytes that an import needs besides the checkpoint. `reference`: with the float32 models for comparison. */
-export function importBytes(checkpointBytes: number, variant: Variant, reference: boolean): number {
-  return Math.round(checkpointBytes * (GROWTH[variant] + (reference ? GROWTH.float32 : 0))) + SPARE;
-}
-
-/** Bytes of the weights in a checkpoint folder. */
-export async function checkpointBytes(folder: string): Promise<number> {
-  const sizes = await Promise.all(shardsOf(folder).map((name) => stat(join(folder, name))));
-  return sizes.reduce((sum, { size }) => sum + size, 0);
+/** Bytes that an import needs besides the checkpoint. `compared`: 8 bits are measured beside float32. */
+export function importBytes(parameters: number, variant: Variant, compared: boolean): number {
+  const reference = compared && isInt8(variant) ? BYTES.float32 : 0;
+  return Math.round(parameters * (BYTES[variant] + reference)) + SPARE;
 }
 
 /** Throws if the disk of `home` is too full for a build from a checkpoint. */
-export async function checkSpace(home: string, bytes: number, variant: Variant, reference: boolean): Promise<void> {
+export async function checkSpace(home: string, parameters: number, variant: Variant, compared: boolean): Promise<void> {
   await mkdir(join(home, 'models'), { recursive: true });
-  await requireSpace(home, importBytes(bytes, variant, reference));
+  await requireSpace(home, importBytes(parameters, variant, compared));
 }
 
 /** Throws if fewer than `wanted` bytes are free on a folder's disk. */

@@ -52,7 +52,8 @@ export async function importNemo(path: string, options: NemoOptions): Promise<Mo
   await checkNew(name, variant, home);
   const { size } = await stat(path);
   await mkdir(join(home, 'models'), { recursive: true });
-  await requireSpace(home, importBytes(size, variant, isInt8(variant)) + size);
+  const most = size / 2; // parameters, which have two or four bytes each
+  await requireSpace(home, importBytes(most, variant, isInt8(variant)) + size);
   return install(name, home, async (partial) => {
     const scratch = `${partial}.unpacked${PARTIAL}`;
     onStage?.('reading its weights');

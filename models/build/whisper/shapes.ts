@@ -26,6 +26,11 @@ export function shapesOf(config: Config): ReadonlyMap<string, readonly number[]>
   ]);
 }
 
+/** Number of parameters of a Whisper checkpoint with this `config.json`. */
+export function parametersOf(config: Config): number {
+  return [...shapesOf(config).values()].reduce((sum, shape) => sum + shape.reduce((product, size) => product * size, 1), 0);
+}
+
 type Shape = [name: string, shape: number[]];
 
 function layer(name: string, side: 'encoder' | 'decoder', width: number, inner: number): Shape[] {

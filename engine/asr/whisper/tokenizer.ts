@@ -13,6 +13,7 @@ export interface Tokenizer {
 export async function openTokenizer(folder: string): Promise<Tokenizer> {
   const model = JSON.parse(await readFile(join(folder, 'tokenizer.json'), 'utf8'));
   const config = JSON.parse(await readFile(join(folder, 'tokenizer_config.json'), 'utf8').catch(orNothing));
+  model.model.type ??= 'BPE'; // missing in files of old libraries: it would be taken for a list of words
   // Newer files store merges as pairs; the library expects 'left right'.
   model.model.merges = model.model.merges.map((merge: string | string[]) => (Array.isArray(merge) ? merge.join(' ') : merge));
   const tokenizer = new WhisperTokenizer(model, config);

@@ -1,4 +1,4 @@
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { openTokenizer } from '../../../../engine/asr/whisper/tokenizer.ts';
@@ -14,4 +14,12 @@ t.test('openTokenizer() works without the optional tokenizer_config.json', async
     t.strictSame(bare.encode(text), whole.encode(text));
     t.equal(bare.decode(bare.encode(text)), text);
   }
+});
+
+t.test('openTokenizer() reads files of old libraries, which do not say that they are byte pair encoding', async (t) => {
+  const folder = t.testdir();
+  const { model, ...others } = JSON.parse(readFileSync(join(SHIPPED, 'tokenizer.json'), 'utf8'));
+  writeFileSync(join(folder, 'tokenizer.json'), JSON.stringify({ ...others, model: { ...model, type: undefined } }));
+  const [old, whole] = await Promise.all([openTokenizer(folder), openTokenizer(SHIPPED)]);
+  for (const text of [' Müller', ' नमस्ते', ' 12.5 %']) t.strictSame(old.encode(text), whole.encode(text), text);
 });

@@ -88,3 +88,17 @@ t.test('importModel() makes heads coarse that a probe of the encoder found to lo
   t.strictSame(probed, [[true, 160]]);
   t.strictSame(recipe.coarseHeads, [[1, 3], []]);
 });
+
+t.test('importModel() installs the files of the fastest accurate form, whichever it tried last', async (t) => {
+  const seen: Form[] = [];
+  const probe = async () => ({ loss0: [1, 0, 1, 0], loss1: [1, 1, 1, 1] });
+  const measure = (form: Form) => {
+    seen.push(form);
+    return found(form.pooled || form.coarse ? 25 / 400 : 0.05, 0.9, form.hop === 176 ? 12 : 10, 400);
+  };
+  const { recipe, memory, check } = await imported(t, measure, probe);
+  const faster = { hop: 176, pooled: false, coarse: false };
+  t.strictSame(seen.slice(2), [{ hop: 176, pooled: true, coarse: true }, faster, { ...faster, coarse: true }, { ...faster, pooled: true }]);
+  t.strictSame([recipe.hop, recipe.pooledLayers, recipe.coarseHeads.flat()], [176, [], []]);
+  t.equal(memory.thread, check!.threadBytes, 'the memory that was measured, where it is more than that of its networks');
+});

@@ -62,4 +62,13 @@ export const AUDIO: Change[] = [
   ['engine/audio/signals/pulses.ts', 'const FREQUENCY_TOLERANCE_HERTZ = 4;', 'const FREQUENCY_TOLERANCE_HERTZ = 40;'],
   ['engine/audio/signals/pulses.ts', 'const CONTEXT_STEPS = 2 * MAX_PAUSE_STEPS + MAX_STEPS;', 'const CONTEXT_STEPS = 0;'],
   ['engine/audio/signals/pulses.ts', '|| isVoiced(found) ||', '||'],
+  ['engine/audio/containers/headers.ts', 'bytes.length - wanted.length + 1', 'bytes.length'],
+  ['engine/audio/containers/headers.ts', 'tracksOf(header) ?? false', 'tracksOf(header)'],
+  ['engine/audio/containers/headers.ts', "header.toString('latin1', 8, 16) === 'AVI LIST' && null", 'null'],
+  ['engine/audio/signals/hum.ts', ' &&\n      lasting[k]! > besides(mean, k)', ''],
+  ['engine/audio/signals/hum.ts', 'Math.min(mean[i]!, lasting[i]! * 2)', 'mean[i]!'],
+  ['engine/audio/signals/notched.ts', 'channel} $', 'block} $'],
+  ['engine/audio/signals/notched.ts', 'Math.max(to, 2 * WARM_UP_SAMPLES)', 'to'],
+  ['engine/audio/signals/notched.ts', 'Math.min(start + samples.length, (block + 1) * BLOCK_SAMPLES)', 'start + samples.length'],
+  ['engine/audio/signals/notched.ts', ', mixes: recording.mixes', ''],
 ];

@@ -78,6 +78,21 @@ t.test('doubtedParts() judges every part of a segment by the text of that segmen
   t.strictSame([part?.span.start, part?.meanLogProb, others], [7.5, Number.NEGATIVE_INFINITY, []], 'half a second of 4.5 is not its text');
 });
 
+t.test('doubtedParts() judges a part by its share of each segment, and text without an end as going on', async (t) => {
+  const tokens = [at(0), 1, 2, at(5), at(5.5), 1, 2, at(12)];
+  const logProbs = [0, -0.2, -0.2, 0, 0, -1.4, -1.4, 0];
+  const [first] = doubtedParts({ tokens, logProbs, languages: new Map([['en', 0.99]]) }, speech, facts);
+  t.match(first, { span: { end: 6.5 }, improbable: false }, 'a second of its 6.5 lies in the improbable segment');
+  const open = { tokens: [at(0), 1, 2], logProbs: [0, -0.2, -0.2], languages: new Map([['en', 0.99]]) };
+  t.strictSame(doubtedParts(open, speech, facts), []);
+  const late = { tokens: [at(3), 1, 2, at(12)], logProbs: [0, -0.2, -0.2, 0], languages: new Map([['en', 0.99]]) };
+  t.strictSame(
+    doubts(late, speech, facts, true).map(({ span }) => span.start),
+    [0],
+    'the middle of the segment lies in the second part',
+  );
+});
+
 t.test('doubtedParts() cannot split speech without a pause', async (t) => {
   t.strictSame(
     doubtedParts(

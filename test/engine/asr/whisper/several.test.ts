@@ -96,8 +96,36 @@ t.test('inSeveralLanguages() keeps the text of a part in which nothing is heard 
   t.strictSame((await changed({ sound: [{ en: 0.98 }, { de: 0.97 }], own: [GERMAN[0]!, heard('', 'de')] })).found, []);
 });
 
-t.test('inParts() reports the language with the most speech as that of the window', async (t) => {
-  const part = { language: 'de', span: SPEECH[1]!, words: heard(' wieder', 'de').words, tried: ['timed'] };
-  const { language, languages, mixed, tried } = inParts(heard(' all', 'en'), [part], SPEECH);
-  t.strictSame([language, languages[0], mixed, tried], ['de', ['de', 5 / 9], true, ['timed', 'part', 'timed']]);
+t.test('inSeveralLanguages() leaves out parts in a further language that nothing confirms', async (t) => {
+  const own = [heard(' wieder', 'de'), heard(' otra vez', 'es', -0.9)];
+  t.strictSame((await changed({ sound: [{ de: 0.97 }, { es: 0.7 }], own })).found, ['de wieder']);
 });
+
+t.test('inSeveralLanguages() keeps the text of the window if what it decodes again is in its language, too', async (t) => {
+  const parts = [{}, { improbable: true, meanLogProb: -1.2 }];
+  const { found, decoded } = await changed({
+    ...{ sound: [{ en: 0.98 }, { la: 0.35, hu: 0.34 }], own: [heard(' again', 'en'), heard(' again', 'en', -0.3)], parts },
+  });
+  t.strictSame([found, decoded], [[], [[1, null]]]);
+});
+
+t.test('inSeveralLanguages() joins parts in one language in their order, whichever were in doubt', async (t) => {
+  const { decoded } = await changed({ sound: [{ de: 0.97 }, { de: 0.97 }], own: GERMAN, parts: [{ doubted: false }, {}] });
+  t.strictSame(decoded, [[1, 'de']], 'all of the speech at once');
+});
+
+t.test(
+  'inParts() puts the words of a part in the place of those of the window, whose language is the one with the most speech',
+  async (t) => {
+    const word = (text: string, start: number) => ({ text, start, end: start + 1, probability: 1 });
+    const part = { language: 'de', span: SPEECH[1]!, words: [word(' wieder', 6)], tried: ['timed'] };
+    const whole = { ...heard(' all', 'en'), words: [word(' all', 1), word(' weed', 6), word(' her', 7)] };
+    const { words, parts, language, languages, mixed, tried } = inParts(whole, [part], SPEECH);
+    t.strictSame(
+      words.map(({ text }) => text),
+      [' all', ' wieder'],
+    );
+    t.strictSame(parts, [{ language: 'de', span: SPEECH[1] }]);
+    t.strictSame([language, languages[0], mixed, tried], ['de', ['de', 5 / 9], true, ['timed', 'part', 'timed']]);
+  },
+);

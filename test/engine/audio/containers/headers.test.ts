@@ -1,8 +1,10 @@
 /* Files of formats that have a header of their own, one after the other in one. */
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import t from 'tap';
+import { open } from 'node:fs/promises';
+import t, { type Test } from 'tap';
 import { partsOf } from '../../../../engine/audio/containers/chain.ts';
+import { headersOf } from '../../../../engine/audio/containers/headers.ts';
 import { tracksOf } from '../../../../engine/audio/containers/matroska-tracks.ts';
 import { decode } from '../../../../engine/audio/decode.ts';
 import { SAMPLE_RATE } from '../../../../engine/types.ts';
@@ -117,4 +119,37 @@ t.test('partsOf() reads few of many headers', async (t) => {
   t.equal((await partsOf(at('many.webm'))).length, 1);
   writeFileSync(at('many.flac'), Buffer.alloc(2 ** 20, Buffer.concat([flac, readFileSync(at('stereo.flac')).subarray(0, 22)])));
   await t.rejects(partsOf(at('many.flac')), { code: 'FILE_CORRUPTED', message: /more than 200 files/ });
+});
+
+/** Where the files begin that follow one another in these bytes. */
+async function startsOf(t: Test, ...parts: Buffer[]): Promise<number[]> {
+  const path = at('bytes');
+  writeFileSync(path, Buffer.concat(parts));
+  const handle = await open(path);
+  t.teardown(() => handle.close());
+  return headersOf(path, handle, 200);
+}
+
+t.test('headersOf() takes what only begins like a header for sound, as the second part of a long AVI file', async (t) => {
+  await file('brief.flv', 1, 1, 44_100);
+  await file('brief.avi', 1, 1, 44_100, '-c:a', 'pcm_s16le');
+  await file('brief.webm', 1, 1, 48_000, '-c:a', 'libopus');
+  for (const [name, mark] of [
+    ['brief.flv', 'FLV\x01'],
+    ['brief.avi', 'RIFF\0\0\0\x01AVIX'],
+    ['brief.webm', '\x1a\x45\xdf\xa3'],
+  ] as const)
+    t.strictSame(await startsOf(t, readFileSync(at(name)), Buffer.from(mark, 'latin1'), Buffer.alloc(100)), [0], name);
+});
+
+t.test('headersOf() finds a header wherever the file is divided to be read', async (t) => {
+  const header = Buffer.from('.snd\0\0\0\x18', 'latin1');
+  for (const before of [0, 1, 3, 6]) {
+    const start = 2 ** 20 - before;
+    t.strictSame(
+      await startsOf(t, header, Buffer.alloc(start - header.length, 1), header, Buffer.alloc(100)),
+      [0, start],
+      `${before} bytes before`,
+    );
+  }
 });

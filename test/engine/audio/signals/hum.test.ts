@@ -77,6 +77,19 @@ t.test('steadyLines() finds none in the signals of busy lines, whose pauses are 
   );
 });
 
+t.test('steadyLines() finds no line that other sound hides most of the time, beside a loud one', async (t) => {
+  const noise = bursts();
+  const talk = (time: number) => (time % 4 < 2 ? noise(time) : 0);
+  const lines = steadyLines(sound(20, (time) => talk(time) + 0.2 * sine(1000)(time) + 0.004 * sine(2000)(time)));
+  t.strictSame(lines.map(Math.round), [1000]);
+});
+
+t.test('steadyLines() takes a line for as loud as it always is, whatever comes and goes at its frequency', async (t) => {
+  const noise = bursts();
+  const tone = (time: number) => (time % 4 < 2 ? noise(time) + 0.3 * sine(1000)(time) : 0);
+  t.strictSame(steadyLines(sound(20, (time) => tone(time) + 0.02 * sine(1000)(time))), []);
+});
+
 t.test('isSuspect() needs lines in all windows', async (t) => {
   const noise = bursts();
   const windows = (at: (time: number) => number) => sound(1, at).subarray(0, WINDOW_SAMPLES);

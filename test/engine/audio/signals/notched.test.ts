@@ -53,6 +53,35 @@ t.test('withoutHum() gives the same samples however they are read', async (t) =>
   t.ok(level(difference) < 1e-3, `${level(difference)}`);
 });
 
+t.test('withoutHum() gives the same samples at the beginning, too, and finds the lines of a block once', async (t) => {
+  const raw = recording((time) => whistle(time) + sweep(time));
+  const clean = withoutHum(raw);
+  const whole = await clean.read(0, 0, SAMPLE_RATE);
+  const before = raw.reads;
+  for (let start = 0; start < SAMPLE_RATE; start += SAMPLE_RATE / 4) {
+    const part = await clean.read(0, start, start + SAMPLE_RATE / 4);
+    t.ok(level(part.map((x, i) => x - whole[start + i]!)) < 1e-3, `from ${start / SAMPLE_RATE} s`);
+  }
+  t.ok(raw.reads - before < 10 * SAMPLE_RATE, `${raw.reads - before} for four quarters of a second`);
+});
+
+t.test('withoutHum() filters a channel, and half a minute of it, by their own lines', async (t) => {
+  const late = (time: number) => (time < 30 ? 0 : whistle(time)) + sweep(time);
+  const clean = withoutHum(recording(late, sweep));
+  const found = await clean.read(0, 25 * SAMPLE_RATE, 35 * SAMPLE_RATE);
+  const rest = found.map((x, i) => x - sweep(25 + i / SAMPLE_RATE));
+  t.ok(level(rest.subarray(0, 5 * SAMPLE_RATE)) < 1e-6, 'up to the whistle');
+  t.ok(level(rest.subarray(5 * SAMPLE_RATE)) < 0.02, `${level(rest.subarray(5 * SAMPLE_RATE))}`);
+  const other = await clean.read(1, 40 * SAMPLE_RATE, 41 * SAMPLE_RATE);
+  t.ok(level(other.map((x, i) => x - sweep(40 + i / SAMPLE_RATE))) < 1e-6, 'of the channel without a whistle');
+});
+
+t.test('withoutHum() tells of a recording what it tells of itself', async (t) => {
+  const own = { origins: [0, 1], surround: [], mixes: [{ start: 1, end: 2 }] };
+  const raw = Object.assign(recording(sweep, sweep), own) as Recording;
+  t.match(withoutHum(raw), { channels: 2, length: raw.length, ...own });
+});
+
 t.test('withoutHum() changes no sample of other recordings, and reads little more of them', async (t) => {
   const raw = recording(sweep);
   const clean = withoutHum(raw);

@@ -128,6 +128,18 @@ t.test('importModel() falls back to safer quantisation until int8 is as accurate
   t.equal(descriptor.check!.reference![0]!.errors, 10);
 });
 
+t.test('importModel() takes float32, and tries nothing faster, if every form of 8 bits costs accuracy', async (t) => {
+  const seen: string[] = [];
+  const measure = async (folder: string) => {
+    const { variant } = readWhisper(folder);
+    seen.push(variant);
+    return found(variant === 'float32' ? 0.05 : 0.2);
+  };
+  const { folder: made } = await importModel(checkpoint(), { home: t.testdir(), name: 'wide', variant: 'int8', measure });
+  t.equal(readWhisper(made).variant, 'float32');
+  t.strictSame(seen, ['int8', 'float32', 'int8', 'int8', 'float32']);
+});
+
 t.test('importModel() first gives scales per row to the matrices that a probe of the encoder found to need them', async (t) => {
   const seen: string[][] = [];
   const noisy = 'model.encoder.layers.1.fc1';

@@ -8,6 +8,7 @@ export const MODELS: Change[] = [
   ['models/recipes/search.ts', 'allKept && i === changes.length - 1', 'false'],
   ['models/recipes/search.ts', 'if (last !== fastest) await make(making, fastest.recipe);', ''],
   ['models/recipes/search.ts', '{ ...fastest.recipe, ...change }', '{ ...safe.recipe, ...change }'],
+  ['models/recipes/search.ts', 'recipe, variant ?? making.variant', 'recipe', ['test/models/importing.test.ts']],
   ['models/recipes/search.ts', 'Math.max(descriptor.memory.thread, check.threadBytes)', 'descriptor.memory.thread'],
   ['models/published/eight-bit/layers.ts', '|| file.uses.get(matrix.name) !== 1', '', ['test/models/eight-bit.test.ts']],
   ['models/published/eight-bit/layers.ts', "number('group', 1) === 1 && ", '', ['test/models/eight-bit.test.ts']],

@@ -164,7 +164,6 @@ export const WORK: Change[] = [
   ['db/transcripts/changes.ts', 'each < changedIn', 'false', CHANGES],
   ['db/transcripts/changes.ts', 'places.push(from);', '{}', CHANGES],
   ['db/transcripts/changes.ts', 'if (changedIn >= next) continue;', '', CHANGES],
-  ['db/postgres/pool.ts', 'broken = signal!.reason;', '', ['test/db/postgres/pool.test.ts']],
   ['engine/tasks/queue.ts', 'for (const worker of working) worker.nudge();', '', ['test/engine/tasks/queue.test.ts']],
   ['engine/tasks/probe.ts', 'claim.hinderedSeconds < HOST_PATIENCE', 'claim.hinderedSeconds <= 0', ['test/engine/tasks/probe.test.ts']],
   ['scripts/commands/uploading.ts', '!ledger.knows(service, id) && ', '', ['test/scripts/upload.test.ts']],

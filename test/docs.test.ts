@@ -81,6 +81,13 @@ t.test('resultFiles() equal the committed pages and charts; `node --import tsx b
   );
 });
 
+t.test('README and benchmarks give the word error rate of the newest committed report', async (t) => {
+  const newest = /WER, English clips one by one \| ([\d.]+ %) of (\d+ words) \(([\d.]+)-([\d.]+ %)\)/.exec(read('docs/results.md'))!;
+  const [, rate, words, low, high] = newest;
+  t.match(read('README.md'), `(WER) of ${rate} (${words}, 95 % interval ${low} to ${high},`);
+  t.match(read('docs/benchmarks.md').replaceAll('\n', ' '), `${rate} on single English clips (${words}, 95 % interval ${low} to ${high})`);
+});
+
 t.test(
   'reliabilityPlot() of the committed results equals the committed chart; `bench/accuracy/confidence.ts --save` draws it',
   async (t) => {

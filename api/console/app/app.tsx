@@ -14,7 +14,7 @@ import { Brand } from './parts/icons.tsx';
 import { Menu } from './parts/menu.tsx';
 import { Renewal } from './parts/renewal.tsx';
 import { createQueue, type UploadQueue } from './uploading.ts';
-import { go, useLoaded, useRoute } from './use.ts';
+import { go, useRetried, useRoute } from './use.ts';
 
 /**
  * The console: shows what the signed-in person may use. Uploads continue while other pages are open. When the session ends, the page stays
@@ -116,7 +116,7 @@ function Tab({ to, path, label }: { to: string; path: string; label: string }) {
 }
 
 function Account({ session: { member, workspace }, leave }: { session: Session; leave: () => void }) {
-  const { value } = useLoaded<{ version: string }>('/options');
+  const options = useRetried<{ version: string }>('/options');
   return (
     <Menu kind="bare" name="Account" label={<span class="face">{(member.name ?? member.email).slice(0, 1).toUpperCase()}</span>}>
       <div class="told">
@@ -131,7 +131,7 @@ function Account({ session: { member, workspace }, leave }: { session: Session; 
         Guides
       </a>
       <a class="choice" href="/docs">
-        API reference <span class="quiet">{value?.version}</span>
+        API reference <span class="quiet">{options?.version}</span>
       </a>
       <hr />
       <Action

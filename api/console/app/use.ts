@@ -55,6 +55,17 @@ export function usePolled<T>(path: string, periodMs: number): Loaded<T> {
   return loaded;
 }
 
+/** Loads `path` for a part of the page that shows no errors: what fails for the moment is loaded again until it succeeds. */
+export function useRetried<T>(path: string | null, version?: string): T | null {
+  const { value, error, again } = useLoaded<T>(path, version);
+  useEffect(() => {
+    if (!passing(error)) return;
+    const timer = setTimeout(again, RETRY_MS);
+    return () => clearTimeout(timer);
+  }, [error, again]);
+  return value;
+}
+
 /** Opens a dialog above the page; when it goes, the focus returns to where it was. */
 export function useModal(): RefObject<HTMLDialogElement> {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -68,6 +79,7 @@ export function useModal(): RefObject<HTMLDialogElement> {
 }
 
 const POLL_MS = 2_000;
+const RETRY_MS = 4_000;
 
 /**
  * A transcription with its corrections, reloaded while it is being processed. The corrections are loaded first: what others change in between is
@@ -118,7 +130,7 @@ export function useRecord(id: string, words: boolean) {
 }
 
 /** Whether a failure may be temporary: the service or the connection is unavailable or overloaded. */
-const passing = (failure: unknown) => !(failure instanceof Refused) || failure.status >= 500 || failure.status === 429;
+const passing = (failure: unknown) => (failure instanceof Refused ? failure.status >= 500 || failure.status === 429 : failure !== null);
 
 const unfinished = (record: Transcription) =>
   ['queued', 'processing'].includes(record.status) ||

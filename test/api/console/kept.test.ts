@@ -150,6 +150,40 @@ for (const source of ['own copy', 'kept recording'] as const)
     await page.close();
   });
 
+t.test('a kept recording can be played once its transcript is ready, in a page that was open before', async (t) => {
+  const id = await world.transcription(ann, { title: 'A live call', duration: 60, turns: talk(10, 6), speakers: SPEAKERS });
+  const become = (status: string) =>
+    db.query('*', 'update transcriptions set status = ?, updated_at = clock_timestamp() where id = ?', [status, id]);
+  await become('processing');
+  const page = await browser.newPage();
+  await signIn(page, url, key);
+  await page.goto(`${url}/#/t/${id}`);
+  await page.waitForSelector('progress[aria-label="Progress"]');
+  await keepSilence(api, id, 60);
+  await become('completed');
+  await page.waitForSelector('.player >> text=The recording is kept until');
+  t.equal(await page.locator('text=For privacy').count(), 0);
+  await page.close();
+});
+
+t.test('a page whose questions about a transcript fail at first asks again: recording and corrections are offered then', async (t) => {
+  const id = await world.transcription(ann, { title: 'A call', duration: 60, turns: talk(10, 6), speakers: SPEAKERS });
+  await keepSilence(api, id, 60);
+  const page = await browser.newPage();
+  await signIn(page, url, key);
+  let refused = 0;
+  const busy = { status: 503, contentType: 'application/json', body: '{"code":"service_unavailable","message":"Busy","detail":null}' };
+  await page.route('**/rights', (route) => (refused++ ? route.continue() : route.fulfill(busy)));
+  await page.goto(`${url}/#/t/${id}`);
+  await page.waitForSelector('.turn');
+  t.equal(await page.locator('text=For privacy').count(), 0, 'that there is none is not known');
+  await page.waitForSelector('.player >> text=The recording is kept until');
+  await page.waitForSelector('.turn .edit', { state: 'attached' });
+  await page.waitForSelector('text=Delete…');
+  t.equal(refused, 2);
+  await page.close();
+});
+
 t.test('an owner chooses within the maximum of the operator for how long recordings are kept, and uploaders are told', async (t) => {
   const page = await browser.newPage();
   await signIn(page, url, key);

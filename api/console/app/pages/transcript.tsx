@@ -10,17 +10,23 @@ import { type Extractive, Reports } from '../parts/reports.tsx';
 import { Speakers } from '../parts/speakers.tsx';
 import { Title } from '../parts/title.tsx';
 import type { Segment, Transcription } from '../types.ts';
-import { go, useLoaded, useRecord, useTitle } from '../use.ts';
+import { go, useRecord, useRetried, useTitle } from '../use.ts';
+
+interface Rights {
+  edit: boolean;
+  delete: boolean;
+  recording_until: string | null;
+}
 
 /** One transcript: turns with colours and times, speakers to rename, reports, exports. Shows the progress of unfinished work. */
 export function TranscriptPage({ id, at, look, session }: { id: string; at: number | null; look: string; session: Session }) {
   const [words, setWords] = useState(false);
   const { record, changes, error, replace, again } = useRecord(id, words);
   useTitle(record?.title);
-  const rights = useLoaded<{ edit: boolean; delete: boolean; recording_until: string | null }>(`/transcriptions/${id}/rights`).value;
+  const rights = useRetried<Rights>(record && `/transcriptions/${id}/rights`, record?.status); // completed, it may have a recording
   const newest = record?.prompt_results.findLast(({ status }) => status === 'completed');
   const written = `${record?.status}-${newest?.id}`; // when it changes, there is another text
-  const extractive = useLoaded<Extractive>(record && `/transcriptions/${id}/reports/extractive`, written).value;
+  const extractive = useRetried<Extractive>(record && `/transcriptions/${id}/reports/extractive`, written);
   const [tab, show] = useState<'transcript' | 'reports'>('transcript');
   useEffect(() => {
     if (at !== null) show('transcript');
@@ -94,7 +100,7 @@ export function TranscriptPage({ id, at, look, session }: { id: string; at: numb
             <Reading
               {...{ record, version, label, colour, at, look, words, setWords }}
               corrected={may ? again : null}
-              kept={rights?.recording_until ?? null}
+              kept={rights?.recording_until}
             />
           )}
         </div>

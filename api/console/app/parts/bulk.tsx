@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { call, type Session, save } from '../client.ts';
-import { useLoaded } from '../use.ts';
+import { useRetried } from '../use.ts';
 import { Problem } from './basics.tsx';
 import { Confirm } from './dialog.tsx';
 import { Icon } from './icons.tsx';
@@ -29,7 +29,7 @@ export function Bulk({ shown, chosen, set, session, changed }: Props) {
   const [asking, ask] = useState(false);
   const [error, setError] = useState<Error | null>(null);
   const [told, tell] = useState('');
-  const places = useLoaded<{ items: { id: string; name: string }[] }>('/projects/upload');
+  const places = useRetried<{ items: { id: string; name: string }[] }>('/projects/upload');
   const all = shown.length > 0 && shown.every((id) => chosen.has(id));
   const ids = [...chosen];
   const attempt = async (work: () => Promise<string>) => {
@@ -86,7 +86,7 @@ export function Bulk({ shown, chosen, set, session, changed }: Props) {
           </Menu>
           {session.scopes.includes('uploads:write') && (
             <Menu label="Move to project">
-              {[...(places.value?.items ?? []), { id: null, name: 'No project' }].map(({ id, name }) => (
+              {[...(places?.items ?? []), { id: null, name: 'No project' }].map(({ id, name }) => (
                 <button key={id} type="button" class="choice" onClick={() => move(id)}>
                   {name}
                 </button>

@@ -12,8 +12,8 @@ const STEP = 5; // seconds of an arrow key
 interface Props {
   record: Transcription;
   colour: (segment: Segment) => number;
-  /** Until when the recording is kept, as a timestamp; null: it is not. */
-  kept: string | null;
+  /** Until when the recording is kept, as a timestamp; null: it is not; undefined: that is not known yet. */
+  kept: string | null | undefined;
   /** Where others in the page say from when to play: filled here; null: nothing can be played. */
   seeking: RefObject<((seconds: number) => void) | null>;
   /** Something can be played: words are wanted. */
@@ -34,7 +34,7 @@ export function Player({ record, colour, kept, seeking, opened, follow }: Props)
   const file = useRef<HTMLInputElement>(null);
   const { segments } = record;
   const recording = `/v1/app/transcriptions/${record.id}/recording`;
-  const url = copy ?? (kept && recording);
+  const url = copy ?? (kept ? recording : null);
   const duration = record.duration_seconds ?? segments.at(-1)?.end ?? 0;
   const seek = (to: number) => {
     if (!url) return;
@@ -155,7 +155,7 @@ export function Player({ record, colour, kept, seeking, opened, follow }: Props)
       )}
       {!url && (
         <p class="quiet">
-          For privacy Longhand keeps only the text.{' '}
+          {kept === null && 'For privacy Longhand keeps only the text. '}
           <button type="button" class="small" onClick={() => file.current!.click()}>
             Open your copy
           </button>{' '}

@@ -18,7 +18,7 @@ interface Props {
   /** The search text in the URL. */
   look: string;
   /** See Player. */
-  kept: string | null;
+  kept: string | null | undefined;
   words: boolean;
   setWords: (on: boolean) => void;
   /** See Turns. */

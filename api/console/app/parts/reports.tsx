@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { call } from '../client.ts';
 import { day, NO_REPORT } from '../show.ts';
 import type { Report, Template, Transcription } from '../types.ts';
-import { useLoaded } from '../use.ts';
+import { useLoaded, useRetried } from '../use.ts';
 import { Action, Copy, Options, Problem } from './basics.tsx';
 import { Prose } from './prose.tsx';
 
@@ -95,7 +95,7 @@ function One({ record, report, open, extractive, seek, may, changed }: OneProps)
 
 /** Earlier versions of the report. */
 function Earlier({ path, seek }: { path: string; seek: OneProps['seek'] }) {
-  const { value } = useLoaded<{ items: (Report & { completed_at: string })[] }>(`${path}/history`);
+  const value = useRetried<{ items: (Report & { completed_at: string })[] }>(`${path}/history`);
   if (!value?.items.length) return null;
   return (
     <section class="earlier no-print" aria-label="Earlier versions">

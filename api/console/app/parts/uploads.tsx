@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { LANGUAGE_CHOICES, size } from '../show.ts';
 import type { WorkspaceInfo } from '../types.ts';
 import type { UploadQueue } from '../uploading.ts';
-import { useLoaded } from '../use.ts';
+import { useRetried } from '../use.ts';
 import { Field, Options } from './basics.tsx';
 import { Icon } from './icons.tsx';
 
@@ -10,8 +10,8 @@ import { Icon } from './icons.tsx';
 export function Uploads({ uploads }: { uploads: UploadQueue }) {
   const [over, setOver] = useState(false);
   const [options, setOptions] = useState({ language: 'auto', project_id: '', speakers_count: '', ai_metadata: false });
-  const places = useLoaded<{ items: { id: string; name: string }[]; kept_days: number }>('/projects/upload');
-  const limits = useLoaded<WorkspaceInfo>('/workspace').value?.limits;
+  const places = useRetried<{ items: { id: string; name: string }[]; kept_days: number }>('/projects/upload');
+  const limits = useRetried<WorkspaceInfo>('/workspace')?.limits;
   const most = limits ? `, up to ${size(limits.max_file_size_mb! * 1_048_576)} and ${limits.max_duration_hours} hours each` : '';
   const set = (name: keyof typeof options) => (event: Event) => {
     const input = event.currentTarget as HTMLInputElement;
@@ -51,7 +51,7 @@ export function Uploads({ uploads }: { uploads: UploadQueue }) {
           />
         </label>
         <p>
-          or drop them here: audio or video{most}. {places.value && fate(places.value.kept_days)}
+          or drop them here: audio or video{most}. {places && fate(places.kept_days)}
         </p>
         <details>
           <summary>Language, speakers, project</summary>
@@ -68,7 +68,7 @@ export function Uploads({ uploads }: { uploads: UploadQueue }) {
             <Field label="Project">
               <select value={options.project_id} onChange={set('project_id')}>
                 <option value="">none</option>
-                <Options of={places.value?.items.map(({ id, name }) => [id, name])} />
+                <Options of={places?.items.map(({ id, name }) => [id, name])} />
               </select>
             </Field>
             <label class="check">

@@ -1,4 +1,4 @@
-import { useLoaded } from '../use.ts';
+import { useRetried } from '../use.ts';
 import { Field, Form } from './basics.tsx';
 
 interface Props {
@@ -11,13 +11,13 @@ interface Props {
 
 /** The ways to sign in: with an OpenID Connect provider, if there is one, or with an API key. */
 export function Ways({ back, beside, enter }: Props) {
-  const { value } = useLoaded<{ oidc: { name: string } | null }>('/options');
+  const oidc = useRetried<{ oidc: { name: string } | null }>('/options')?.oidc;
   return (
     <>
-      {value?.oidc && (
+      {oidc && (
         <p>
           <a class="button main" href={`/v1/app/oidc/start?return=${back}`} target={beside ? '_blank' : undefined}>
-            Sign in with {value.oidc.name}
+            Sign in with {oidc.name}
           </a>
         </p>
       )}

@@ -4,7 +4,7 @@ import { Action, Field, Options } from '../../parts/basics.tsx';
 import { Prose } from '../../parts/prose.tsx';
 import { NO_REPORT } from '../../show.ts';
 import type { Item, Page } from '../../types.ts';
-import { useLoaded } from '../../use.ts';
+import { useRetried } from '../../use.ts';
 
 export interface Custom {
   id: string;
@@ -103,7 +103,7 @@ const POLL_MS = 1_000;
 
 /** Previews the report for a short sample or a transcript. */
 function Preview({ name, prompt }: { name: string; prompt: string }) {
-  const talks = useLoaded<Page<Item>>('/transcriptions?status=completed&limit=30');
+  const talks = useRetried<Page<Item>>('/transcriptions?status=completed&limit=30');
   const [talk, choose] = useState('');
   const [written, tell] = useState<Written | null>(null);
   const [error, fail] = useState<Error | null>(null);
@@ -124,7 +124,7 @@ function Preview({ name, prompt }: { name: string; prompt: string }) {
           <span>Try it on</span>
           <select value={talk} onChange={(event) => choose((event.currentTarget as HTMLSelectElement).value)}>
             <option value="">a short sample of a sales call</option>
-            <Options of={talks.value?.items.map(({ id, title }) => [id, title])} />
+            <Options of={talks?.items.map(({ id, title }) => [id, title])} />
           </select>
         </label>
         <Action

@@ -150,6 +150,37 @@ for (const source of ['own copy', 'kept recording'] as const)
     await page.close();
   });
 
+t.test('a kept recording that fails to load plays on where it was, and a page can be left while it plays', async (t) => {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+  const faults = faultsOf(page);
+  await signIn(page, url, key);
+  await page.goto(`${url}/#/t/${conference}`);
+  await page.waitForFunction((seconds) => document.querySelector('audio')?.duration === seconds, HOURS);
+  await page.selectOption('select[aria-label="Speed"]', '2');
+  await page.click('button:text-is("Play")');
+  await page.waitForFunction(() => document.querySelector('audio')!.currentTime > 0.5);
+  const keep = (days: number) => db.query('*', 'update workspaces set keep_recordings_days = ? where id = ?', [days, workspace]);
+  await keep(0); // refuses it, as a service that is being restarted, or a session that has ended
+  const box = (await page.locator('.lanes').boundingBox())!;
+  await page.mouse.click(box.x + box.width * 0.9, box.y + 3);
+  await page.waitForSelector('.player [role=alert]:has-text("Press Play to try again")');
+  await keep(7);
+  await page.click('button:text-is("Play")');
+  const from = await at(page);
+  t.ok(Math.abs(from - 0.9 * HOURS) < 60, 'where it was');
+  await page.waitForFunction((from) => document.querySelector('audio')!.currentTime > from + 1, from);
+  t.strictSame(await page.evaluate(() => [document.querySelector('audio')!.paused, document.querySelector('audio')!.playbackRate]), [
+    false,
+    2,
+  ]);
+  t.equal(await page.locator('.player [role=alert]').count(), 0);
+  await page.goto(`${url}/#/`);
+  await page.waitForSelector('h1:has-text("Transcripts")');
+  await page.waitForTimeout(300); // what the player does when it is gone
+  t.strictSame(faults, []);
+  await page.close();
+});
+
 t.test('a kept recording can be played once its transcript is ready, in a page that was open before', async (t) => {
   const id = await world.transcription(ann, { title: 'A live call', duration: 60, turns: talk(10, 6), speakers: SPEAKERS });
   const become = (status: string) =>

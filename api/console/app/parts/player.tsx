@@ -1,4 +1,4 @@
-import type { RefObject } from 'preact';
+import type { JSX, RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { begun, lengthProblem, markWord } from '../playing.ts';
 import { clock, day, length } from '../show.ts';
@@ -8,6 +8,8 @@ import { Lanes } from './lanes.tsx';
 
 const SPEEDS = ['0.5', '0.75', '1', '1.25', '1.5', '1.75', '2'];
 const STEP = 5; // seconds of an arrow key
+const LOST = 2; // code of the browser's error for data that did not arrive
+const NOT_LOADED = 'The recording could not be loaded further. Press Play to try again.';
 
 interface Props {
   record: Transcription;
@@ -36,13 +38,26 @@ export function Player({ record, colour, kept, seeking, opened, follow }: Props)
   const recording = `/v1/app/transcriptions/${record.id}/recording`;
   const url = copy ?? (kept ? recording : null);
   const duration = record.duration_seconds ?? segments.at(-1)?.end ?? 0;
+  /** Loads again what failed to load: the service or the session may be back. */
+  const recover = (at: number) => {
+    if (!audio.current!.error) return;
+    setProblem(null);
+    audio.current!.load();
+    audio.current!.currentTime = at;
+    audio.current!.playbackRate = Number(speed);
+  };
   const seek = (to: number) => {
     if (!url) return;
+    recover(to);
     audio.current!.currentTime = Math.max(0, to);
     setSeconds(Math.max(0, to));
     markWord(segments, to);
   };
-  const toggle = () => (audio.current!.paused ? audio.current!.play() : audio.current!.pause());
+  const toggle = () => {
+    recover(seconds);
+    if (!audio.current!.paused) return audio.current!.pause();
+    audio.current!.play().catch(() => {}); // onError says why
+  };
   useEffect(() => {
     seeking.current = url ? seek : null;
   });
@@ -69,8 +84,8 @@ export function Player({ record, colour, kept, seeking, opened, follow }: Props)
     setCopy(URL.createObjectURL(chosen));
     opened();
   };
-  const check = () => {
-    const wrong = lengthProblem(audio.current!.duration, record.duration_seconds);
+  const check = ({ currentTarget: { duration } }: JSX.TargetedEvent<HTMLAudioElement>) => {
+    const wrong = lengthProblem(duration, record.duration_seconds);
     if (wrong) setProblem(`This file is ${length(wrong.found)} long, the recording ${length(wrong.wanted)}: it may be another one.`);
   };
   return (
@@ -95,10 +110,15 @@ export function Player({ record, colour, kept, seeking, opened, follow }: Props)
             src={url}
             preload="metadata"
             onLoadedMetadata={check}
-            onTimeUpdate={() => setSeconds(audio.current!.currentTime)}
+            onTimeUpdate={({ currentTarget: { currentTime } }) => setSeconds(currentTime)} // also when the page is left, without the ref
             onPlay={() => setPlaying(true)}
             onPause={() => setPlaying(false)}
-            onError={() => setProblem(copy ? 'This browser cannot play this file.' : 'The recording cannot be played here.')}
+            onError={({ currentTarget: { error } }) => {
+              setPlaying(false);
+              setProblem(
+                copy ? 'This browser cannot play this file.' : error?.code === LOST ? NOT_LOADED : 'The recording cannot be played here.',
+              );
+            }}
           />
           <div class="row middle">
             <button type="button" class="small main" aria-keyshortcuts="Space" onClick={toggle}>

@@ -47,6 +47,25 @@ t.test('a person whose edit conflicts with another sees the other edit, and deci
   await page.waitForSelector('#turn-2 p:has-text("Good evening.")');
 });
 
+t.test('a person who gives up an edit that conflicts with another sees the other edit', async (t) => {
+  const talk = await world.transcription(ann, { title: 'Given up', turns: TURNS, speakers: SPEAKERS });
+  await page.goto(`${url}/#/t/${talk}`);
+  await page.waitForSelector('h1:has-text("Given up")');
+  await page.click('#turn-1 .edit');
+  await page.fill('textarea', 'Hallo there.');
+  t.equal(
+    (await his.ask('PATCH', `/transcriptions/${talk}/text`, { version: 0, segments: [{ id: 1, text: 'Hello, there.' }] })).status,
+    200,
+  );
+  await page.click('.turn-editor >> text=Save');
+  await page.waitForSelector('[role=alert]:has-text("Bob has changed this turn")');
+  await page.focus('textarea');
+  await page.keyboard.press('Escape');
+  await page.waitForSelector('#turn-1 p:has-text("Hello, there.")');
+  await page.goto(`${url}/#/t/${id}`);
+  await page.waitForSelector('h1:has-text("A call")');
+});
+
 t.test('a person corrects the title, assigns a turn to another speaker and merges two', async (t) => {
   await page.click('button[aria-label="Edit title"]');
   await page.fill('input[aria-label="Title"]', 'First call');

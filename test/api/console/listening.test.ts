@@ -111,6 +111,29 @@ t.test('a word, a time, the speaker strip and the keyboard select where to play 
   t.strictSame(faults, []);
 });
 
+t.test('the page stays where it is while a turn is edited, and follows again afterwards', async (t) => {
+  await page.evaluate(() => scrollTo(0, 0));
+  await page.click('#turn-4 .word >> nth=0');
+  await page.click('#turn-4 .edit');
+  await page.waitForSelector('textarea:focus');
+  await page.evaluate(async () => {
+    const audio = document.querySelector('audio')!;
+    audio.playbackRate = 16;
+    await audio.play();
+  });
+  await page.waitForFunction(() => document.querySelector('audio')!.currentTime > 60); // 16 turns later
+  t.ok(
+    await page.evaluate(() => {
+      const { top, bottom } = document.querySelector('textarea')!.getBoundingClientRect();
+      return top > 0 && bottom < innerHeight;
+    }),
+  );
+  await page.keyboard.press('Escape');
+  await page.waitForFunction(() => Number(document.querySelector('.turn.wanted')?.id.slice(5)) > 20);
+  await page.click('.player >> text=Pause');
+  await page.waitForFunction(() => document.querySelector('audio')!.paused);
+});
+
 t.test('the page stays where it is if it is told not to follow, and leaves shortcuts of the browser alone', async (t) => {
   await page.uncheck('text=Follow');
   await page.evaluate(() => {

@@ -21,6 +21,7 @@ export function TurnEditor({ record, version, segment, close }: Props) {
   const [error, setError] = useState<Error | null>(null);
   const box = useRef<HTMLTextAreaElement>(null);
   useLayoutEffect(() => box.current!.focus(), []); // not after the next frame: keys pressed in between would be lost
+  const cancel = () => close(other !== null); // what the other person wrote is shown then
   const save = async (version: number) => {
     const wanted = {
       id: segment.id,
@@ -45,7 +46,7 @@ export function TurnEditor({ record, version, segment, close }: Props) {
         save(seen.version);
       }}
       onKeyDown={(event) => {
-        if (event.key === 'Escape') close(false);
+        if (event.key === 'Escape') cancel();
         if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) save(seen.version);
       }}
     >
@@ -70,7 +71,7 @@ export function TurnEditor({ record, version, segment, close }: Props) {
         <button type="submit" class="small main" disabled={!text.trim()}>
           Save
         </button>
-        <button type="button" class="small" onClick={() => close(false)}>
+        <button type="button" class="small" onClick={cancel}>
           Cancel
         </button>
       </div>

@@ -68,7 +68,8 @@ export function Player({ record, colour, kept, seeking, opened, follow }: Props)
   useFrames(playing, () => markWord(segments, audio.current!.currentTime));
   const turn = segments[begun(segments, seconds)]?.id;
   useEffect(() => {
-    if (playing && following && turn !== undefined) follow(turn);
+    const typing = document.querySelector('.turn-editor') !== null; // it stays where it is
+    if (playing && following && turn !== undefined && !typing) follow(turn);
   }, [playing, following, turn]);
   useKeys(url !== null, {
     ' ': toggle,

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { openConsole, signIn } from '../../support/browser.ts';
 import { needPrograms } from '../../support/programs.ts';
-import { SPEAKERS } from '../../support/world.ts';
+import { SPEAKERS, TURNS } from '../../support/world.ts';
 
 const programs = needPrograms(t, 'chromium');
 const { world, url, ann, key, browser } = await openConsole(t, programs.chromium);
@@ -46,4 +46,30 @@ t.test('Speakers() shows the error of a name only until it is saved', async (t) 
   await page.click('button.speaker:text-is("Dorothy")');
   await page.waitForSelector('input[aria-label="Speaker name"]');
   t.equal(await page.locator('.speakers [role=alert]').count(), 0);
+});
+
+t.test('what has no spaces is broken on a phone: e-mail addresses as names, file names, links in a summary', async (t) => {
+  const address = 'maximiliane.hohenstein-oberhausen@customer-service.example.com';
+  const author = await world.member(ann.workspaceId, { email: address });
+  const link = `https://example.com/${'deliveries_of_march_'.repeat(4)}`;
+  const talk = await world.transcription(author, {
+    ...{ title: `${'in_4930123456_20260110_093122_'.repeat(3)}.wav`, summary: `Written down at ${link}`, turns: TURNS },
+    projectId: await world.project(ann.workspaceId, 'Sales_and_customer_service_of_the_northern_region_2026'),
+    speakers: [{ id: 'speaker_1', ai_name: null, name: address }, SPEAKERS[1]!],
+  });
+  const phone = await browser.newContext({ viewport: { width: 360, height: 740 } });
+  const page = await phone.newPage();
+  await signIn(page, url, key);
+  const width = () => page.evaluate(() => document.documentElement.scrollWidth);
+  await page.goto(`${url}/#/t/${talk}`);
+  await page.waitForSelector('.turn');
+  t.equal(await width(), 360);
+  t.strictSame(
+    await page.evaluate(() => [...document.querySelectorAll('.turn b, .card p')].filter((e) => e.scrollWidth > e.clientWidth).length),
+    0,
+  );
+  await page.goto(`${url}/#/workspace/projects`);
+  await page.waitForSelector('details.report');
+  t.equal(await width(), 360);
+  await phone.close();
 });

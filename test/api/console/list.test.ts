@@ -45,6 +45,7 @@ t.test('every filter of the list includes and excludes, combined and across page
     t.strictSame(await titles(), ['The one'], name);
     await page.click('text=Clear');
     await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 20);
+    t.equal(await page.inputValue('select[aria-label=Order]'), 'duration', 'the order stays');
   };
   await page.selectOption('label:has-text("Project") select >> nth=-1', project);
   await only('project');

@@ -70,7 +70,7 @@ t.test(
       const { top, bottom } = document.querySelector('#turn-5501')!.getBoundingClientRect();
       return top > 0 && bottom < innerHeight; // it scrolls into view one frame after it is added
     });
-    t.match(await page.textContent('.find [role=status]'), /1 of 1 turns/);
+    t.match(await page.textContent('.find [role=status]'), /^1 of 1 turn$/);
     await page.click('text=Copy text');
     await page.waitForSelector('text=Copied');
     const copied = await page.evaluate(() => navigator.clipboard.readText());

@@ -27,7 +27,7 @@ t.test('Reading() finds and highlights what the list found: every word, ignoring
     await page.click('a.open:text-is("A call")');
     await page.waitForSelector('.turn mark');
     t.strictSame(await page.locator('.turn mark').allTextContents(), marks, search);
-    t.match(await page.textContent('.find [role=status]'), /^1 turns/);
+    t.match(await page.textContent('.find [role=status]'), /^1 turn$/);
   }
 });
 

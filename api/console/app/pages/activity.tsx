@@ -27,7 +27,7 @@ interface Activity {
 const POLL_MS = 10_000;
 const DAYS = 30;
 
-/** Activity of the workspace: queue, minutes, time to transcript, failures, recordings that want a second look. */
+/** Activity of the workspace: queue, minutes, time to transcript, failures, recordings to review. */
 export function Activity() {
   useTitle('Activity');
   const { value, error, again } = usePolled<Activity>('/activity', POLL_MS);
@@ -50,7 +50,7 @@ export function Activity() {
         <Figure name="Time to transcript, p95" value={ready.p95 === null ? '–' : length(ready.p95)} />
       </dl>
       <Minutes usage={usage} />
-      <h2>Recordings that want a second look</h2>
+      <h2>Recordings to review</h2>
       {second_look.length === 0 && <p class="quiet">None: no transcript has a low confidence.</p>}
       {second_look.length > 0 && (
         <ul class="card plain lines">

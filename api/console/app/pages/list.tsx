@@ -73,7 +73,9 @@ export function List({ query, session, uploads }: { query: URLSearchParams; sess
           choose={(id, on) => choose(new Set(on ? [...chosen, id] : [...chosen].filter((one) => one !== id)))}
         />
       )}
-      {value && value.items.length === 0 && sending.length === 0 && <Empty {...{ search, status }} filtered={filters.size > 0} />}
+      {value && value.items.length === 0 && sending.length === 0 && (
+        <Empty {...{ search, status }} filtered={[...filters.keys()].some((name) => name !== 'sort')} />
+      )}
       {value && value.total > PAGE && <Pages query={query} offset={offset} page={value} />}
     </>
   );

@@ -69,7 +69,7 @@ function Minutes() {
   return (
     <>
       <section class="card">
-        <div class="quiet">{value.workspace.name} has left</div>
+        <div class="quiet">Balance of {value.workspace.name}</div>
         <div class="big">{Math.floor(value.balance.available_minutes).toLocaleString()} minutes</div>
         <div class="quiet">of audio, not counting those reserved for files in progress</div>
       </section>

@@ -1,17 +1,18 @@
 import { useState } from 'preact/hooks';
 import { LANGUAGE_CHOICES } from '../show.ts';
 import type { Project } from '../types.ts';
-import { go, useLoaded } from '../use.ts';
+import { go, useRetried } from '../use.ts';
 import { Field, Options } from './basics.tsx';
 import { Icon } from './icons.tsx';
 
 const NAMES = ['project_id', 'language', 'external_id', 'date_from', 'date_to'];
 const ofMetadata = (name: string) => name.startsWith('metadata.');
+const isFilter = (name: string) => NAMES.includes(name) || ofMetadata(name);
 
 /** Every filter of the list. They are part of the URL, so that a list can be shared. */
 export function Filters({ query }: { query: URLSearchParams }) {
-  const projects = useLoaded<{ items: Project[] }>('/projects');
-  const active = [...query.keys()].filter((name) => NAMES.includes(name) || ofMetadata(name)).length;
+  const projects = useRetried<{ items: Project[] }>('/projects');
+  const active = [...query.keys()].filter(isFilter).length;
   const [open, show] = useState(active > 0);
   const set = (name: string) => (event: Event) => go('/', changed(query, name, (event.currentTarget as HTMLInputElement).value.trim()));
   const text = (name: string, label: string, type = 'text') => (
@@ -52,7 +53,7 @@ export function Filters({ query }: { query: URLSearchParams }) {
           <button
             type="button"
             class="bare"
-            onClick={() => go('/', new URLSearchParams([...query].filter(([name]) => name === 'status' || name === 'q')))}
+            onClick={() => go('/', new URLSearchParams([...query].filter(([name]) => !isFilter(name) && name !== 'offset')))}
           >
             Clear
           </button>
@@ -63,7 +64,7 @@ export function Filters({ query }: { query: URLSearchParams }) {
           <Field label="Project">
             <select value={query.get('project_id') ?? ''} onChange={set('project_id')}>
               <option value="">any</option>
-              <Options of={projects.value?.items.map(({ id, name }) => [id, name])} />
+              <Options of={projects?.items.map(({ id, name }) => [id, name])} />
             </select>
           </Field>
           <Field label="Language">

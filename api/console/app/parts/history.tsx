@@ -49,6 +49,9 @@ function told({ kind, before, after, segment, segments, undoes }: Correction, { 
       </>
     );
   }
-  const what = kind === 'merge' ? `merged into ${name(after)}` : `turn ${segments?.join(', ')} is ${name(after)}`;
+  const what =
+    kind === 'merge'
+      ? `merged into ${name(after)}`
+      : `${segments?.length === 1 ? 'turn' : 'turns'} ${segments?.join(', ')}: ${name(after)}`;
   return `${start}${what}`;
 }

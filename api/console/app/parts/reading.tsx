@@ -67,7 +67,7 @@ export function Reading({ record, version, label, colour, at, look, kept, words,
           onKeyDown={(event) => event.key === 'Enter' && move(event.shiftKey ? -1 : 1)}
         />
         <span class="quiet figure" role="status">
-          {wanted ? `${hit >= 0 ? `${hit + 1} of ` : ''}${hits.length} turns` : ''}
+          {wanted ? `${hit >= 0 ? `${hit + 1} of ` : ''}${hits.length} ${hits.length === 1 ? 'turn' : 'turns'}` : ''}
         </span>
         <button type="button" class="small icon" aria-label="Previous" disabled={!hits.length} onClick={() => move(hit < 0 ? 0 : -1)}>
           <Icon of="up" />

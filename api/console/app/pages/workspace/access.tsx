@@ -30,7 +30,7 @@ export function Access({ owner }: { owner: boolean }) {
   if (!sessions.value || !grants.value) return <Waiting />;
   return (
     <>
-      <p class="quiet">{owner ? 'Of every member of the workspace.' : 'In your name.'}</p>
+      <p class="quiet">{owner ? 'Those of every member of the workspace.' : 'Those in your name.'}</p>
       <h2>Sessions</h2>
       <ul class="card plain lines">
         {sessions.value.items.map(({ id, member, key, created_at, expires_at, current }) => (

@@ -80,7 +80,7 @@ function One({ of: key, changed }: { of: Key; changed: () => void }) {
       <div class="grow">
         <b>{key.name ?? 'Key'}</b> <code class="quiet">lh_…{key.hint}</code>
         <div class="quiet">
-          {key.member.email} · {key.last_used_at ? `last used ${day(key.last_used_at)}` : 'never used'} · made {day(key.created_at)}
+          {key.member.email} · {key.last_used_at ? `last used ${day(key.last_used_at)}` : 'never used'} · created {day(key.created_at)}
           {key.expires_at && !over ? ` · until ${day(key.expires_at)}` : ''}
         </div>
         <div class="ids row">

@@ -1,5 +1,7 @@
-import { MAX_JOINING_WORDS, MIN_ECHO_WORDS, MIN_SECONDS_PER_LETTER } from './thresholds.ts';
+import { MAX_JOINING_WORDS, MIN_ECHO_WORDS, MIN_MISSING_SECONDS, MIN_SECONDS_PER_LETTER } from './thresholds.ts';
 import type { Spoken } from './words.ts';
+
+const PAUSE_SECONDS = 0.05; // from here on words do not touch; alignment leaves nothing between them
 
 /**
  * Removes words that the model wrote twice although they were said once: it repeats a sentence verbatim, and alignment finds no sound for
@@ -15,11 +17,26 @@ export function withoutEchoes(words: readonly Spoken[]): Spoken[] {
         const second = first + length + between;
         if (!repeats(plain, first, second, length)) continue;
         const echo = echoOf(words, plain, { first, second, length });
-        if (echo) return withoutEchoes(words.toSpliced(echo.from, echo.count));
+        if (echo) return withoutEchoes(without(words, echo));
       }
     }
   }
   return [...words];
+}
+
+/** Words without an echo. Its speech goes to the words that touch it, or no word would cover it; what is long enough is decoded again. */
+function without(words: readonly Spoken[], { from, count }: { from: number; count: number }): Spoken[] {
+  const kept = [...words];
+  const [before, after, echo] = [words[from - 1], words[from + count], words.slice(from, from + count)];
+  const touches = (a: Spoken | undefined, b: Spoken | undefined) => a !== undefined && b !== undefined && b.start - a.end < PAUSE_SECONDS;
+  if (echo.at(-1)!.end - echo[0]!.start < MIN_MISSING_SECONDS) {
+    const pauses = echo.flatMap((word, i) => (i > 0 && !touches(echo[i - 1], word) ? [i] : []));
+    const until = echo[(pauses[0] ?? count) - 1]!.end;
+    if (before && touches(before, echo[0])) kept[from - 1] = { ...before, end: until };
+    const start = Math.max(kept[from - 1]?.end ?? 0, echo[pauses.at(-1) ?? 0]!.start);
+    if (after && touches(echo.at(-1), after)) kept[from + count] = { ...after, start };
+  }
+  return kept.toSpliced(from, count);
 }
 
 /** The words without sound of two copies of `length` words, and with them the joining words unless they were said. */

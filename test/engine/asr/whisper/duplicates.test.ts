@@ -18,7 +18,7 @@ t.test('withoutEchoes() removes the copy of a sentence that has no sound', async
 
 t.test('withoutEchoes() removes one or two words that join a sentence to its echo, but not words spoken in between', async (t) => {
   const original = spoken('That is as good as a knight.', 0, 0.3);
-  t.strictSame(withoutEchoes([...original, ...spoken('And that is as good as a knight', 2.1, 0.02)]), original);
+  t.strictSame(withoutEchoes([...original, ...spoken('And that is as good as a knight', 2.2, 0.02)]), original);
   const joint = spoken('And', 2.1, 0.4);
   t.equal(
     texts(withoutEchoes([...original, ...joint, ...spoken('that is as good as a knight', 2.5, 0.02)])),
@@ -58,6 +58,17 @@ t.test('withoutEchoes() keeps short repetitions, and fast words that repeat noth
     t.equal(texts(withoutEchoes(words)), texts(words));
   }
   t.strictSame(withoutEchoes([]), []);
+});
+
+t.test('withoutEchoes() gives the speech under an echo to the words that touch it', async (t) => {
+  const said = spoken(SENTENCE, 0, 0.3); // ends at 2.1
+  const times = (words: readonly Spoken[]) =>
+    withoutEchoes(words)
+      .slice(6)
+      .flatMap(({ start, end }) => [start, end].map((seconds) => Math.round(seconds * 100)));
+  t.strictSame(times([...said, ...spoken(SENTENCE, 2.1, 0.05), ...spoken('what', 2.8, 0.3)]), [180, 245, 280, 310], 'but no pause');
+  const echo = [...spoken('And so, my fellow', 2.1, 0.03), ...spoken('Americans, ask not', 2.3, 0.03)];
+  t.strictSame(times([...said, ...echo, ...spoken('what', 2.39, 0.3)]), [180, 222, 230, 269]);
 });
 
 t.test('withoutEchoes() compares words of any script', async (t) => {

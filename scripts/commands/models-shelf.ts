@@ -16,6 +16,7 @@ import type { ImportOptions } from '../../models/making.ts';
 import { SHIPPED_FOLDER } from '../../models/manifest.ts';
 import { checkFrom, type Measure, rateOf } from '../../models/self-check.ts';
 import { listModels, type Model } from '../../models/store.ts';
+import { sentence } from './sentence.ts';
 
 const GIB = 2 ** 30;
 const MEAN_MINUTES = 10; // assumed length of a recording
@@ -92,23 +93,33 @@ function carries(hours: number, { rtfx }: Check, threadBytes: number): string {
   return hosts <= 1 ? `yes (p95 of the wait under ${Math.ceil(wait.p95)} s)` : `no, ${hosts} such machines`;
 }
 
-/** Measures models and stores the results. One that cannot be measured does not keep back the others: the reason is printed. */
-export async function checkAll(settings: Settings, names: string[]) {
+/**
+ * Measures models and stores the results. One that cannot be measured does not keep back the others: the reason is printed. Figures that cannot be
+ * stored, as in a read-only folder, are returned all the same.
+ */
+export async function checkAll(settings: Settings, names: string[], measure = measureHere(settings)) {
   const home = settings.LONGHAND_HOME;
   const chosen = names.length ? names : (await listModels(home)).filter(({ kind }) => kind !== 'diarization').map(({ name }) => name);
   const rows: object[] = [];
+  let failed = 0;
+  const attempt = async (what: string, work: () => unknown) => {
+    try {
+      await work();
+    } catch (error) {
+      failed++;
+      process.stderr.write(`Cannot ${what}: ${sentence(error)}\n`);
+    }
+  };
   for (const name of chosen) {
     process.stderr.write(`checking ${name}\n`);
-    try {
+    await attempt(`check ${name}`, async () => {
       const { folder } = await fittingModel(name, home);
-      const check = checkFrom(await measureHere(settings)(folder));
-      keepCheck(name, home, check);
+      const check = checkFrom(await measure(folder));
       rows.push({ name, ...figures(check) });
-    } catch (error) {
-      process.stderr.write(`Cannot check ${name}: ${(error as Error).message}\n`);
-    }
+      await attempt(`store the figures of ${name}`, () => keepCheck(name, home, check));
+    });
   }
-  return { rows, failed: chosen.length - rows.length };
+  return { rows, failed };
 }
 
 /** Description of a newly built model. */

@@ -17,7 +17,7 @@ import { memoryOf } from '../../engine/runtime/memory.ts';
 import { builtFrom } from '../../models/catalogue.ts';
 import { advice } from '../../models/choose.ts';
 import { routedModels } from '../../models/routes.ts';
-import { listModels, verifyAll } from '../../models/store.ts';
+import { AUTO, findModel, listModels, verifyAll } from '../../models/store.ts';
 import { databaseUrl } from './database.ts';
 import { ENV_FILE, FROM_ENVIRONMENT, loadSettings } from './environment.ts';
 import { openLocalPool } from './pool.ts';
@@ -45,17 +45,22 @@ const TABLES = 'Undo manual changes in them, or restore the database from a back
 /** Runs every check. A failing check reports what was found and what to do; the others still run. */
 export async function examine(): Promise<{ checks: Check[]; settings: SettingShown[] }> {
   const settings = loadSettings();
+  const installed = await check(
+    'models',
+    () => models(settings),
+    'Set LONGHAND_MODEL to an installed model; restore its files (git checkout -- models), or import it again.',
+  );
   const checks = [
     await check('node', node, 'Use Node 20.19, 22 or 24; 24 where glibc is 2.38 or newer (Debian 13, Ubuntu 24.04).'),
     await check('memory', memory, 'Provide at least 4 GiB of memory.'),
     await check('ffmpeg', ffmpeg, 'Install ffmpeg (apt-get install ffmpeg), or set FFMPEG_PATH.'),
-    await check(
-      'models',
-      () => models(settings),
-      'Set LONGHAND_MODEL to an installed model; restore its files (git checkout -- models), or import it again.',
-    ),
+    installed,
     ...(settings.LONGHAND_MODELS ? [await check('routing', () => routing(settings), 'Correct LONGHAND_MODELS, or import the model.')] : []),
-    await check('device', () => device(settings), 'Set LONGHAND_DEVICE=cpu, or install the drivers of the device.'),
+    await check(
+      'device',
+      () => device(settings),
+      installed.ok ? 'Set LONGHAND_DEVICE=cpu, or install the drivers of the device.' : 'Follow what is said of the models first.',
+    ),
     ...(await database(settings)),
     await check('spool', () => spool(settings), 'Set LONGHAND_MEDIA to a folder that this account can write to, with space for uploads.'),
   ];
@@ -90,11 +95,10 @@ async function ffmpeg(): Promise<string> {
 }
 
 async function models({ LONGHAND_HOME: home, LONGHAND_MODEL: wanted }: Settings): Promise<string> {
-  const all = await listModels(home);
-  if (wanted !== 'auto' && !all.some((model) => model.name === wanted))
-    throw new Error(`LONGHAND_MODEL is ${wanted}; installed are ${all.map((m) => m.name).join(', ')}`);
+  if (wanted !== AUTO) await findModel(wanted, home);
   const [finding] = (await verifyAll(home)).flatMap(({ findings }) => findings);
   if (finding) throw new Error(finding);
+  const all = await listModels(home);
   const better = advice(
     readMachine(),
     all.flatMap((model) => builtFrom(model)?.name ?? []),

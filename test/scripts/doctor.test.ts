@@ -28,6 +28,17 @@ t.test('doctor reports a master key that is not that of the database, or is miss
   t.notOk(existsSync(join(restored, 'master.key')));
 });
 
+t.test('doctor says why the configured model cannot be used, and does not blame the device', async (t) => {
+  const cannotFind = { ok: false, found: /^Cannot find the model none: found whisper-base; get it with "longhand models pull"/ };
+  t.match(await checked('models'), cannotFind);
+  t.match(await checked('device'), { ...cannotFind, remedy: 'Follow what is said of the models first.' });
+  const old = t.testdir({ models: { old: { 'model.json': '{"architecture":"whisper","interface":0}' } } });
+  t.match(await checked('models', { LONGHAND_HOME: old, LONGHAND_MODEL: 'old' }), {
+    ok: false,
+    found: /^Cannot open the model in .*old: .*; remove it \("longhand models remove"\) and import or pull it again/,
+  });
+});
+
 t.test('doctor reports a spool that is not that of the database', async (t) => {
   const mark = randomUUID();
   mkdirSync(join(home, 'spool', `.longhand-${mark}`));

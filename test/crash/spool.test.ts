@@ -57,7 +57,7 @@ t.test('engine whose share is not mounted reports it, waits and continues, witho
   t.match(engine.output.stderr, /the spool is readable again/);
   await eventually(() => !recordings(disk).length, 'the removal of the recordings');
 
-  const long = (await send(api.url, key, WAV, PLAIN, await conversation(5))).json.uuid as string;
+  const long = (await send(api.url, key, WAV, PLAIN, await conversation(40))).json.uuid as string;
   await service.until<TranscriptionRow>(long, ({ fraction }) => fraction > 0.2);
   unmount(); // during work that no longer needs the spool
   const queued = await eventually(async () => (await ready()).spool === false, 'the API to notice').then(() => long);

@@ -4,6 +4,7 @@ import path from 'node:path';
 import t from 'tap';
 import { faultsOf, findings, openConsole, shot, signIn } from '../../support/browser.ts';
 import { needPrograms } from '../../support/programs.ts';
+import { eventually } from '../../support/service.ts';
 import { silence } from '../../support/silence.ts';
 import { SPEAKERS } from '../../support/world.ts';
 
@@ -38,16 +39,22 @@ const at = () => page.evaluate(() => document.querySelector('audio')!.currentTim
 
 t.test('the page explains why there is no recording, and shows who speaks when', async (t) => {
   t.match(await page.textContent('.player'), /For privacy Longhand keeps only the text\./);
-  const { width, lanes } = await page.evaluate(() => {
-    const canvas = document.querySelector<HTMLCanvasElement>('.lanes')!;
-    const lanes = [0.25, 0.75].map((part) => {
-      const { data } = canvas.getContext('2d')!.getImageData(0, Math.floor(canvas.height * part), canvas.width, 1);
-      const seen = new Set<string>();
-      for (let i = 0; i < data.length; i += 4) if (data[i + 3] === 255) seen.add([...data.slice(i, i + 3)].join());
-      return [...seen];
+  const drawn = () =>
+    page.evaluate(() => {
+      const canvas = document.querySelector<HTMLCanvasElement>('.lanes')!;
+      const lanes = [0.25, 0.75].map((part) => {
+        const { data } = canvas.getContext('2d')!.getImageData(0, Math.floor(canvas.height * part), canvas.width, 1);
+        const seen = new Set<string>();
+        for (let i = 0; i < data.length; i += 4) if (data[i + 3] === 255) seen.add([...data.slice(i, i + 3)].join());
+        return [...seen];
+      });
+      return { width: canvas.clientWidth, lanes };
     });
-    return { width: canvas.clientWidth, lanes };
-  });
+  const isDrawn = async () => {
+    const found = await drawn();
+    return found.lanes.every((lane) => lane.length) ? found : null;
+  };
+  const { width, lanes } = await eventually(isDrawn, 'the lanes of the speakers');
   t.ok(width > 300);
   for (const [at, own, other] of [
     [0, '47,75,199', '154,61,11'],

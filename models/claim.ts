@@ -73,7 +73,7 @@ function parsed(text: string): Owner | null {
 }
 
 /** Whether there is a process of this number, perhaps of another account. */
-function lives(pid: number): boolean {
+export function lives(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

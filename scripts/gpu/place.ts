@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { LIBRARIES, PROVIDERS, RUNTIME_FOLDER } from '../../engine/runtime/gpu.ts';
+import { lives } from '../../models/claim.ts';
 
 /** The folder of the GPU libraries, and that of onnxruntime's own library, beside which it finds its providers by links. */
 export interface Places {
@@ -73,14 +74,5 @@ function removeAbandoned(parent: string): void {
     const [temporary, , pid] = TEMPORARY.exec(name) ?? [];
     if (temporary && !(pid && Number(pid) !== process.pid && lives(Number(pid))))
       rmSync(path.join(parent, name), { recursive: true, force: true });
-  }
-}
-
-function lives(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

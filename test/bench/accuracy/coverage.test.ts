@@ -1,5 +1,6 @@
 import t from 'tap';
-import { coverageOf, coverageRows, readings } from '../../../bench/accuracy/coverage.ts';
+import { coverageOf, coverageRows, readings, withoutPauses } from '../../../bench/accuracy/coverage.ts';
+import { SAMPLE_RATE } from '../../../bench/recordings/sound.ts';
 
 t.test('coverageOf() measures the speech covered by words, and the longest uncovered stretch', async (t) => {
   const speech = [
@@ -22,6 +23,20 @@ t.test('coverageOf() does not count silent pauses', async (t) => {
     { start: 9, end: 10 },
   ];
   t.match(coverageOf(speech, speech), { covered: 1, longestGap: 0 });
+});
+
+t.test('withoutPauses() leaves out silence within detected speech', async (t) => {
+  const samples = new Float32Array(5 * SAMPLE_RATE).map((_, i) => {
+    const seconds = i / SAMPLE_RATE;
+    return (seconds >= 1 && seconds < 2) || (seconds >= 2.1 && seconds < 3) || seconds >= 3.5 ? 0.1 : 0;
+  });
+  const whole = [{ start: 0.5, end: 4.5 }];
+  t.strictSame(withoutPauses(whole, samples), [
+    { start: 1, end: 3 },
+    { start: 3.5, end: 4.5 },
+  ]);
+  t.strictSame(withoutPauses([{ start: 1.2, end: 3.2 }], samples), [{ start: 1.2, end: 3 }], 'also at the end');
+  t.strictSame(withoutPauses([{ start: 0.1, end: 0.9 }], samples), []);
 });
 
 t.test('readings() has texts in many scripts, and rejects an unknown language with a list of them', async (t) => {

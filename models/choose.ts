@@ -1,5 +1,5 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { CATALOGUE, type Listed, listed } from './catalogue.ts';
 import { checkFile } from './derived.ts';
 import { type Check, checkSchema, type Descriptor, languagesOf } from './descriptor.ts';
@@ -43,19 +43,24 @@ export function englishRate(check: Check | undefined): number | undefined {
 
 /**
  * The installed model that `LONGHAND_MODEL=auto` stands for: the lowest WER among those that detect languages, were checked here, fit into
- * memory and are fast enough; the shipped one if none was checked.
+ * memory, are fast enough and have their files; the shipped one if none was checked.
  */
 export async function bestInstalled(home: string, { memoryBytes }: Room): Promise<Model> {
   const models = (await listModels(home)).filter(({ descriptor }) => descriptor && detectsLanguages(descriptor));
   const able = models.flatMap((model) => {
     const check = checkOf(model, home);
     const errors = englishRate(check);
-    const fits = (model.descriptor?.memory.thread ?? 0) < memoryFor(memoryBytes);
+    const fits = (model.descriptor?.memory.thread ?? 0) < memoryFor(memoryBytes) && hasFiles(model);
     return check && errors !== undefined && fits && check.rtfx >= LEAST_RTFX ? [{ model, errors }] : [];
   });
   const shipped = models.find((model) => model.shipped)!;
   return able.reduce((best, next) => (next.errors < best.errors ? next : best), { model: shipped, errors: rateOfShipped(shipped, home) })
     .model;
+}
+
+/** Whether all files of a model are there, of the right size: a copy may have broken off. Their content is verified by `doctor`. */
+function hasFiles({ folder, files }: Model): boolean {
+  return files.every(({ name, bytes }) => statSync(join(folder, name), { throwIfNoEntry: false })?.size === bytes);
 }
 
 /** Whether a model can recognise all languages that have no model of their own. */

@@ -1,4 +1,4 @@
-import { cpSync } from 'node:fs';
+import { cpSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { builtFrom, CATALOGUE, listed } from '../../models/catalogue.ts';
@@ -80,6 +80,22 @@ t.test('bestInstalled() selects the model with the lowest WER that is fast enoug
   keepCheck('slow', home, check(2, 1));
   t.equal((await bestInstalled(home, room)).name, 'good');
   t.equal((await bestInstalled(home, { cores: 2, memoryBytes: 1e6 })).name, 'whisper-base', 'not enough memory for the other');
+});
+
+t.test('bestInstalled() passes over a model of which a file is missing or cut short', async (t) => {
+  const home = t.testdir();
+  const best = async () => (await bestInstalled(home, { cores: 2, memoryBytes: 8 * GIB })).name;
+  keepCheck('whisper-base', home, check(20, 40));
+  for (const [name, damage] of [
+    ['cut', (file: string) => truncateSync(file, 1000)],
+    ['gone', (file: string) => rmSync(file)],
+  ] as const) {
+    await addModel(home, name, { en: 258, de: 259 });
+    keepCheck(name, home, check(2, 40));
+    t.equal(await best(), name);
+    damage(join(home, 'models', name, 'decoder.onnx'));
+    t.equal(await best(), 'whisper-base');
+  }
 });
 
 t.test('bestInstalled() never selects a model of English alone, however good it is', async (t) => {

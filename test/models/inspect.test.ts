@@ -148,6 +148,8 @@ const problems: [what: string, damage: (folder: string) => void, message: RegExp
     generation({ decoder_start_token_id: END_OF_TEXT + 2 }),
     /<\|startoftranscript\|> is 258 in it, 257 in tokenizer\.json/,
   ],
+  ['a latest start of 1.5', generation({ max_initial_timestamp_index: 1.5 }), /generation_config\.json: max_initial_timestamp_index/],
+  ['a language without its token', generation({ lang_to_id: { en: 50259 } }), /generation_config\.json: lang_to_id\.en/],
   ['a suppressed token -1', generation({ suppress_tokens: [-1] }), /generation_config\.json: suppress_tokens\.0/],
   ['a cut index', sharded('{"weight_'), /index\.json: it does not say which file holds which weights/],
   [

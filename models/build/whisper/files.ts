@@ -47,8 +47,9 @@ export function readConfigFile(folder: string): Config {
 const generationSchema = z.object({
   suppress_tokens: tokens,
   begin_suppress_tokens: tokens,
-  lang_to_id: numbersSchema.nullish(),
+  lang_to_id: z.record(z.string().regex(/^<\|.+\|>$/, 'expected the token of a language, such as <|en|>'), token).nullish(),
   task_to_id: numbersSchema.nullish(),
+  max_initial_timestamp_index: token.nullish(),
 });
 
 /** Reads `generation_config.json`; nothing if there is none. */

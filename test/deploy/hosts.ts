@@ -16,6 +16,9 @@ import { writeProxyConfig } from '../support/proxy.ts';
 import { eventually } from '../support/service.ts';
 import { openWorld, type Person } from '../support/world.ts';
 
+/** Agent of requests with a connection of their own: an idle one may be closed at the moment it is used again. */
+const OWN_CONNECTION = false;
+
 export const RECORDING = await excerpt();
 const METRICS = { LONGHAND_METRICS: 'public', LONGHAND_METRICS_TOKEN: 'a-token-for-the-monitor' };
 export const PROXIES = ['nginx', 'HAProxy'] as const;
@@ -113,7 +116,10 @@ export async function openHosts(t: TAP, { alone = false } = {}): Promise<Hosts> 
     'content-length': length,
   });
   const post = (port: number, name: string, length: number) =>
-    http.request({ host: '127.0.0.1', port, method: 'POST', path: '/v1/transcriptions?diarize=0', headers: uploadHeaders(name, length) });
+    http.request({
+      ...{ host: '127.0.0.1', port, method: 'POST', path: '/v1/transcriptions?diarize=0' },
+      ...{ headers: uploadHeaders(name, length), agent: OWN_CONNECTION },
+    });
   return {
     ...{ fronts, one, two, three, owner, apis, uploadHeaders },
     async restart(name) {
@@ -141,7 +147,7 @@ export async function openHosts(t: TAP, { alone = false } = {}): Promise<Hosts> 
 }
 
 function exchange(options: http.RequestOptions, body?: Buffer): Promise<Answer> {
-  return read(http.request({ host: '127.0.0.1', ...options }), body);
+  return read(http.request({ host: '127.0.0.1', ...options, agent: options.agent ?? OWN_CONNECTION }), body);
 }
 
 /** Sends a request and reads its response, which may arrive early: errors of the connection after it are ignored. */

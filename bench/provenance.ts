@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { hasByteDotProduct } from '../models/cpu.ts';
+import { hasByteDotProduct } from '../models/choosing/cpu.ts';
 
 const ROOT = new URL('../', import.meta.url);
 

@@ -6,8 +6,8 @@ import { segmentationGraph } from './build/diarization/segmentation.ts';
 import type { CpuVariant, Graph, Weights } from './build/graph/graph.ts';
 import { publishedWeights } from './build/graph/published.ts';
 import { toBytes } from './build/graph/write.ts';
-import { variantForCpu } from './cpu.ts';
-import { kept } from './kept.ts';
+import { variantForCpu } from './choosing/cpu.ts';
+import { kept } from './install/kept.ts';
 
 /** The diarization models as ONNX files, in memory that threads share. */
 export interface DiarizationNetworks {

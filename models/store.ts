@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { VARIANTS, type Variant } from './build/graph/graph.ts';
+import { verify } from './checks/verify.ts';
 import { removeDerived } from './derived.ts';
 import { DESCRIPTOR } from './descriptor.ts';
 import { type Manifest, manifestOf, SHIPPED, SHIPPED_FOLDER } from './manifest.ts';
-import { verify } from './verify.ts';
 
 /** A model on this machine. */
 export interface Model extends Manifest {

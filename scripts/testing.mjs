@@ -9,7 +9,7 @@ import path from 'node:path';
 import { findOnPath, installFromDistribution, say } from './host.mjs';
 
 const CACHE = path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'longhand-tests');
-const BIN = path.join(CACHE, 'bin'); // test/support/programs.ts looks here too
+const BIN = path.join(CACHE, 'bin'); // test/support/processes/programs.ts looks here too
 const MINUTES = 4; // without output, then the tests run without the program; on busy cores a compiler takes longer in all
 
 /** The Debian and Ubuntu packages of each program. */

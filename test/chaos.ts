@@ -12,8 +12,8 @@ import { cause } from './chaos/faults.ts';
 import { integrate, type Load, type Recording } from './chaos/load.ts';
 import { ROLES } from './chaos/parts.ts';
 import { openStage, type Stage } from './chaos/stage.ts';
-import { conversation } from './support/engine.ts';
-import { ROOT } from './support/processes.ts';
+import { conversation } from './support/engine/engine.ts';
+import { ROOT } from './support/processes/processes.ts';
 import { buildPrograms } from './support/run/build.ts';
 import { seeded } from './support/seeded.ts';
 

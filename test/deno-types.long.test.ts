@@ -1,6 +1,6 @@
 import t from 'tap';
-import { finish } from './support/processes.ts';
-import { needPrograms } from './support/programs.ts';
+import { finish } from './support/processes/processes.ts';
+import { needPrograms } from './support/processes/programs.ts';
 
 const { deno } = needPrograms(t, 'deno');
 const ENTRIES = ['api/main.ts', 'engine/main.ts', 'scripts/commands/main.ts'];

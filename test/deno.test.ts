@@ -1,7 +1,7 @@
 import path from 'node:path';
 import t from 'tap';
-import { finish, ROOT } from './support/processes.ts';
-import { needPrograms } from './support/programs.ts';
+import { finish, ROOT } from './support/processes/processes.ts';
+import { needPrograms } from './support/processes/programs.ts';
 
 // The same sources under Deno: `sh scripts/systems/deno.sh` installs it and runs this. Their types: deno-types.long.test.ts.
 const { deno } = needPrograms(t, 'deno');

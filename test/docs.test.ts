@@ -9,7 +9,7 @@ import { reliabilityPlot } from '../bench/accuracy/reliability-plot.ts';
 import { committedReports, resultFiles } from '../bench/results.ts';
 import { openProgram } from '../scripts/commands/program.ts';
 import { generatedPages } from '../scripts/docs/pages.ts';
-import { ROOT } from './support/processes.ts';
+import { ROOT } from './support/processes/processes.ts';
 
 const FOLDERS = /^(api|bench|db|docs|engine|models|scripts|test)\//;
 const MOST_WORDS = 1200; // of README

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import type { ListItem, Transcription } from '../api/contract/transcription.ts';
-import { finish, freePort, LONGHAND, ROOT, start } from './support/processes.ts';
+import { finish, freePort, LONGHAND, ROOT, start } from './support/processes/processes.ts';
 
 const REFERENCE = [
   'i really liked that account of himself better than anything else he said',

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import t from 'tap';
-import { finish, ROOT } from './support/processes.ts';
+import { finish, ROOT } from './support/processes/processes.ts';
 
 const tool = (name: string) => path.join(ROOT, 'node_modules', '.bin', name);
 

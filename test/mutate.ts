@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Change, testsOf } from './mutate/changes/change.ts';
 import { CHANGES } from './mutate/changes/changes.ts';
-import { finish, ROOT, RUN } from './support/processes.ts';
+import { finish, ROOT, RUN } from './support/processes/processes.ts';
 
 const MOST_SURVIVORS = 0.05;
 const PATIENCE = 5; // times the usual duration, after which a change that makes tests hang is noticed

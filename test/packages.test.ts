@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
-import { ROOT } from './support/processes.ts';
+import { ROOT } from './support/processes/processes.ts';
 
 interface Entry {
   version?: string;

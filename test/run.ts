@@ -64,7 +64,7 @@ async function work(lists: string[][], outcomes: Outcome[]): Promise<void> {
 /** Plans of all statements that the product sent in these files. */
 async function explain(folder: string): Promise<Outcome> {
   delete process.env.TEST_STATEMENTS;
-  const { recordedStatements, refusedStatements } = await import('./support/explain.ts'); // 0.7 s of CPU time
+  const { recordedStatements, refusedStatements } = await import('./support/databases/explain.ts'); // 0.7 s of CPU time
   const endings: (() => unknown)[] = [];
   const outcome = { file: 'plans of all statements', seconds: 0, cpuSeconds: 0, passed: recordedStatements(folder).length, skips: [] };
   try {

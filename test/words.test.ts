@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
-import { ROOT } from './support/processes.ts';
+import { ROOT } from './support/processes/processes.ts';
 
 const SELF = 'test/words.test.ts';
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findSpeech } from '../../engine/asr/speech.ts';
-import { certainShare } from '../../engine/asr/whisper/coverage.ts';
+import { certainShare } from '../../engine/asr/whisper/guards/coverage.ts';
 import { MIN_CERTAIN_SHARE } from '../../engine/asr/whisper/thresholds.ts';
 import { packingFor, packWindows, quietestOf } from '../../engine/asr/windows.ts';
 import { decode } from '../../engine/audio/decode.ts';

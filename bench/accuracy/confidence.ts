@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { logistic, logit, uncalibrated } from '../../engine/asr/whisper/calibration.ts';
+import { logistic, logit, uncalibrated } from '../../engine/asr/whisper/timing/calibration.ts';
 import { openPool, type Pool } from '../../engine/runtime/pool.ts';
 import { readWhisper } from '../../models/descriptor.ts';
 import { SHIPPED_FOLDER } from '../../models/manifest.ts';

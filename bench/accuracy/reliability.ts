@@ -1,4 +1,4 @@
-import { logistic, logit } from '../../engine/asr/whisper/calibration.ts';
+import { logistic, logit } from '../../engine/asr/whisper/timing/calibration.ts';
 
 /** A recognised word: its confidence, 0 to 1, and whether it is right. */
 export interface Judged {

@@ -2,7 +2,7 @@
  * Normalises text for error rates: spellings of the same words become equal. Follows the rules of OpenAI's Whisper (Radford et al. 2022,
  * appendix C).
  */
-import { WITHOUT_SPACES } from '../../engine/asr/whisper/words.ts';
+import { WITHOUT_SPACES } from '../../engine/asr/whisper/timing/words.ts';
 
 const CONTRACTIONS: [RegExp, string][] = [
   [/\bwon't\b/g, 'will not'],

@@ -74,7 +74,7 @@ async function untilWorking(service: Service, ids: readonly string[]): Promise<v
 
 /** The bundled conversation, repeated to a wav file of this length. */
 function conversation(minutes: number): Buffer {
-  const wav = readFileSync(new URL('data/two-speakers.wav', import.meta.url));
+  const wav = readFileSync(new URL('../data/two-speakers.wav', import.meta.url));
   const length = minutes * 60 * 32_000;
   const head = Buffer.from(wav.subarray(0, HEAD));
   head.writeUInt32LE(HEAD - 8 + length, 4);

@@ -1,4 +1,4 @@
-import type { Measured } from '../../models/self-check.ts';
+import type { Measured } from '../../models/checks/self-check.ts';
 import { apart } from '../apart.ts';
 import type { CheckOptions } from './check.ts';
 

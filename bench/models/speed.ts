@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Pool } from '../../engine/runtime/pool.ts';
-import type { Measured } from '../../models/self-check.ts';
+import type { Measured } from '../../models/checks/self-check.ts';
 import { conversation } from '../recordings/conversations.ts';
 import { repeatWav, writeWav } from '../recordings/sound.ts';
 import { timed, transcript } from '../speed/measure.ts';

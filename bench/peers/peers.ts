@@ -25,7 +25,7 @@ export interface Peer {
 
 /** Where `bench/peers/install.sh` installs the peers. */
 function peerFolder(): string {
-  return process.env.BENCH_PEERS ?? fileURLToPath(new URL('../.longhand/peers', import.meta.url));
+  return process.env.BENCH_PEERS ?? fileURLToPath(new URL('../../.longhand/peers', import.meta.url));
 }
 
 /** The peer in its fastest settings and in its most accurate one. Throws with the remedy if it is not installed. */

@@ -14,7 +14,7 @@ import { inspect } from 'node:util';
 import { readSettings } from '../../api/contract/settings.ts';
 import { openPool, type Pool } from '../../engine/runtime/pool.ts';
 import type { Transcript } from '../../engine/types.ts';
-import { fittingModel } from '../../models/fit.ts';
+import { fittingModel } from '../../models/choosing/fit.ts';
 import { SHIPPED_FOLDER } from '../../models/manifest.ts';
 import { readNumbers } from '../numbers.ts';
 import { minutesPerHour, peakMemory, timed, transcript } from './measure.ts';

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Decoder } from '../../engine/asr/whisper/decode.ts';
+import { Decoder } from '../../engine/asr/whisper/decoding/decode.ts';
 import { openWhisper, windowSeconds } from '../../engine/asr/whisper/model.ts';
 import { recognise } from '../../engine/asr/whisper/recognise.ts';
 import { openTokenizer } from '../../engine/asr/whisper/tokenizer.ts';

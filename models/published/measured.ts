@@ -1,11 +1,11 @@
 import { rm } from 'node:fs/promises';
 import type { Variant } from '../build/graph/graph.ts';
 import { isInt8 } from '../build/whisper/config.ts';
+import { checkFrom, frameRefusal, type Measured, tooFarOff } from '../checks/self-check.ts';
 import { readDescriptor, writeDescriptor } from '../descriptor.ts';
-import { refused } from '../install.ts';
-import type { ImportOptions } from '../making.ts';
-import { checkFrom, frameRefusal, type Measured, tooFarOff } from '../self-check.ts';
-import { PARTIAL } from '../unfinished.ts';
+import { refused } from '../install/install.ts';
+import type { ImportOptions } from '../install/making.ts';
+import { PARTIAL } from '../install/unfinished.ts';
 
 /** A CTC or transducer model that is being imported. */
 export interface Import extends Pick<ImportOptions, 'measure' | 'quick' | 'force' | 'onStage'> {

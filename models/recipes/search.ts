@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { Variant } from '../build/graph/graph.ts';
 import { buildProbe, type Probe } from '../build/whisper/build.ts';
 import { isInt8, readDoubtfulHeads } from '../build/whisper/config.ts';
+import { checkFrom, costsAccuracy, costsTime, increase, type Measure, type Measured, refusal, tooFarOff } from '../checks/self-check.ts';
 import { type Recipe, readWhisper, writeDescriptor } from '../descriptor.ts';
-import { refused } from '../install.ts';
-import { type Making, make } from '../making.ts';
-import { checkFrom, costsAccuracy, costsTime, increase, type Measure, type Measured, refusal, tooFarOff } from '../self-check.ts';
-import { PARTIAL } from '../unfinished.ts';
+import { refused } from '../install/install.ts';
+import { type Making, make } from '../install/making.ts';
+import { PARTIAL } from '../install/unfinished.ts';
 import { candidates, type Losses, safer } from './ladder.ts';
 import { recipeFor } from './recipes.ts';
 

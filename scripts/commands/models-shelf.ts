@@ -8,13 +8,13 @@ import { BUSY_HOUR, size } from '../../bench/sizing.ts';
 import { readMachine, threadsFor } from '../../engine/runtime/machine.ts';
 import type { Variant } from '../../models/build/graph/graph.ts';
 import { isInt8 } from '../../models/build/whisper/config.ts';
-import { builtFrom } from '../../models/catalogue.ts';
-import { checkOf, englishRate, keepCheck } from '../../models/choose.ts';
+import { checkFrom, type Measure, rateOf } from '../../models/checks/self-check.ts';
+import { builtFrom } from '../../models/choosing/catalogue.ts';
+import { checkOf, englishRate, keepCheck } from '../../models/choosing/choose.ts';
+import { fittingModel } from '../../models/choosing/fit.ts';
 import { type Check, languagesOf } from '../../models/descriptor.ts';
-import { fittingModel } from '../../models/fit.ts';
-import type { ImportOptions } from '../../models/making.ts';
+import type { ImportOptions } from '../../models/install/making.ts';
 import { SHIPPED_FOLDER } from '../../models/manifest.ts';
-import { checkFrom, type Measure, rateOf } from '../../models/self-check.ts';
 import { listModels, type Model } from '../../models/store.ts';
 import { sentence } from './sentence.ts';
 

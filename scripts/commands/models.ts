@@ -42,7 +42,7 @@ export function addModels(program: Command): void {
     .description('download a checkpoint from a model hub, convert and check it: tiny, small, large-v3-turbo, or owner/name[@revision]')
     .argument('<name>')
     .action(async (model: string, options: Options) => {
-      const [{ pullModel }, { useProxy }] = await Promise.all([import('../../models/pull.ts'), import('./proxy.ts')]);
+      const [{ pullModel }, { useProxy }] = await Promise.all([import('../../models/hub/pull.ts'), import('./proxy.ts')]);
       await make(model, options, (making) => {
         useProxy();
         return pullModel(model, { ...making, hub: process.env.HF_ENDPOINT, token: process.env.HF_TOKEN }); // make() has read .env
@@ -131,7 +131,7 @@ async function importLocal(given: string, options: Options): Promise<void> {
   const [{ isPublished }, { importNemo, nemoFile }, { importModel, isBuilt }, { listModels }] = await Promise.all([
     import('../../models/published/layout.ts'),
     import('../../models/nemo/importing.ts'),
-    import('../../models/importing.ts'),
+    import('../../models/install/importing.ts'),
     store(),
   ]);
   const installed = existsSync(given) ? [] : await listModels(loadSettings().LONGHAND_HOME);
@@ -166,7 +166,7 @@ function making(command: Command): Command {
 }
 
 type Making = Pick<
-  import('../../models/making.ts').ImportOptions,
+  import('../../models/install/making.ts').ImportOptions,
   'measure' | 'probe' | 'onProgress' | 'onStage' | 'home' | 'name' | 'variant' | 'signal'
 >;
 type Made = import('../../models/store.ts').Model;

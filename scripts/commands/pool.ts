@@ -4,9 +4,9 @@ import type { Settings } from '../../api/contract/settings.ts';
 import type { InstalledModel } from '../../bench/peers/models.ts';
 import { chooseDevice } from '../../engine/runtime/gpu.ts';
 import { openPool, type Pool, type PoolOptions } from '../../engine/runtime/pool.ts';
+import { routedModels } from '../../models/choosing/routes.ts';
 import { languagesOf, readDescriptor } from '../../models/descriptor.ts';
 import { SHIPPED_FOLDER } from '../../models/manifest.ts';
-import { routedModels } from '../../models/routes.ts';
 import { listModels } from '../../models/store.ts';
 
 /** The engine's threads in this process, with the configured models and device. The caller closes it. */

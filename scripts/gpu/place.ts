@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { LIBRARIES, PROVIDERS, RUNTIME_FOLDER } from '../../engine/runtime/gpu.ts';
-import { lives } from '../../models/claim.ts';
+import { lives } from '../../models/install/claim.ts';
 
 /** The folder of the GPU libraries, and that of onnxruntime's own library, beside which it finds its providers by links. */
 export interface Places {

@@ -3,8 +3,8 @@ import t from 'tap';
 import { z } from 'zod';
 import { ApiError } from '../../api/contract/errors.ts';
 import { json, type Route, route } from '../../api/http/route.ts';
-import { connectRaw, head } from '../support/raw.ts';
-import { PLAIN, serveRoutes } from '../support/serving.ts';
+import { connectRaw, head } from '../support/api/raw.ts';
+import { PLAIN, serveRoutes } from '../support/api/serving.ts';
 
 const MIB = Buffer.alloc(1_048_576, 'a');
 

@@ -7,8 +7,8 @@ import { startApp } from '../../api/app.ts';
 import { charge, lockBalance } from '../../db/minutes/balance.ts';
 import { openLog } from '../../db/ops/log.ts';
 import { openDb } from '../../db/postgres/orm.ts';
-import { testApi } from '../support/client.ts';
-import { send } from '../support/uploads.ts';
+import { testApi } from '../support/api/client.ts';
+import { send } from '../support/api/uploads.ts';
 
 const fresh = () => new Promise((resolve) => setTimeout(resolve, 1_100)); // readiness is checked at most once a second
 

@@ -7,12 +7,12 @@ import t, { type Test } from 'tap';
 import { openDb } from '../../db/postgres/orm.ts';
 import { loadMasterKeys } from '../../db/secrets/master-key.ts';
 import { openVault } from '../../db/secrets/vault.ts';
-import { testDatabase } from '../support/database.ts';
-import { program, type Running, start } from '../support/processes.ts';
-import { connectRaw, head } from '../support/raw.ts';
-import { eventually } from '../support/service.ts';
-import { FILE, uploadHeaders } from '../support/uploads.ts';
-import { openWorld } from '../support/world.ts';
+import { connectRaw, head } from '../support/api/raw.ts';
+import { FILE, uploadHeaders } from '../support/api/uploads.ts';
+import { testDatabase } from '../support/databases/database.ts';
+import { openWorld } from '../support/databases/world.ts';
+import { program, type Running, start } from '../support/processes/processes.ts';
+import { eventually } from '../support/processes/service.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'longhand-main-'));
 t.teardown(() => rmSync(home, { recursive: true, force: true }));

@@ -5,7 +5,7 @@ import { readSettings } from '../../api/contract/settings.ts';
 import { openMetrics } from '../../api/ops/metrics.ts';
 import { listenForMetrics } from '../../api/ops/metrics-listener.ts';
 import { openLog } from '../../db/ops/log.ts';
-import { testApi } from '../support/client.ts';
+import { testApi } from '../support/api/client.ts';
 
 const TOKEN = '0123456789abcdef0123456789abcdef';
 

@@ -10,8 +10,8 @@ import { conversation, joined } from '../../bench/recordings/conversations.ts';
 import { delayed, level, SAMPLE_RATE, samplesOf, writeWav } from '../../bench/recordings/sound.ts';
 import { FRAMES_PER_WINDOW, LOCAL_SPEAKERS } from '../../engine/diarization/pyannote.ts';
 import type { Pool } from '../../engine/runtime/pool.ts';
-import { longhandHere } from '../support/here.ts';
-import { poolOf } from '../support/pools.ts';
+import { poolOf } from '../support/engine/pools.ts';
+import { longhandHere } from '../support/processes/here.ts';
 
 const HEADER = 'file\tduration_s\tlanguage\tspeaker\ttranscript\tcategory\tsplit';
 const folders = t.testdir({

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { numberOf } from '../../bench/numbers.ts';
-import { finish } from '../support/processes.ts';
+import { finish } from '../support/processes/processes.ts';
 
 t.test('numberOf() takes numbers above 0 only', async (t) => {
   t.equal(numberOf('rows', '1e6'), 1_000_000);

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
-import { leftovers, released } from '../support/aftermath.ts';
-import { eventually } from '../support/service.ts';
+import { leftovers, released } from '../support/databases/aftermath.ts';
+import { eventually } from '../support/processes/service.ts';
 import type { Load } from './load.ts';
 import type { Stage } from './stage.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Disk } from '../support/disk.ts';
+import type { Disk } from '../support/processes/disk.ts';
 import { type Seeded, seeded } from '../support/seeded.ts';
 import type { Link } from './link.ts';
 import type { Part, Role } from './parts.ts';

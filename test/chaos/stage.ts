@@ -6,16 +6,16 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startBouncer } from '../../bench/scale/bouncer.ts';
-import { type Disk, noDisks, smallDisk } from '../support/disk.ts';
-import { TINY } from '../support/models.ts';
-import { freePort, type Running } from '../support/processes.ts';
-import { findProgram } from '../support/programs.ts';
-import { writeProxyConfig } from '../support/proxy.ts';
-import { openService, type Service } from '../support/service.ts';
+import { TINY } from '../support/engine/models.ts';
+import { type Disk, noDisks, smallDisk } from '../support/processes/disk.ts';
+import { freePort, type Running } from '../support/processes/processes.ts';
+import { findProgram } from '../support/processes/programs.ts';
+import { openService, type Service } from '../support/processes/service.ts';
+import { writeProxyConfig } from '../support/servers/proxy.ts';
 import { type Link, openLink } from './link.ts';
 import { Part, type Role } from './parts.ts';
 
-const SHIFTED = new URL('../support/shifted.mjs', import.meta.url).href;
+const SHIFTED = new URL('../support/processes/shifted.mjs', import.meta.url).href;
 const SERVERS = 30; // connections of PgBouncer to PostgreSQL
 const DISK_BYTES = 64 * 1024 ** 2;
 

@@ -1,14 +1,14 @@
 /* Host clocks that are wrong by up to a day. Jumps of PostgreSQL's clock, which is authoritative, are tested in leap.test.ts. */
 import { join } from 'node:path';
 import t from 'tap';
-import { aftermath } from '../support/aftermath.ts';
-import { excerpt, type TranscriptionRow } from '../support/engine.ts';
-import { TINY } from '../support/models.ts';
-import { ROOT } from '../support/processes.ts';
-import { connectRaw, head } from '../support/raw.ts';
+import { connectRaw, head } from '../support/api/raw.ts';
+import { send, uploadHeaders } from '../support/api/uploads.ts';
+import { aftermath } from '../support/databases/aftermath.ts';
+import { excerpt, type TranscriptionRow } from '../support/engine/engine.ts';
+import { TINY } from '../support/engine/models.ts';
+import { ROOT } from '../support/processes/processes.ts';
+import { eventually, openService } from '../support/processes/service.ts';
 import { SEED, seeded } from '../support/seeded.ts';
-import { eventually, openService } from '../support/service.ts';
-import { send, uploadHeaders } from '../support/uploads.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
 const { random } = seeded();
@@ -20,7 +20,10 @@ for (let round = 0; round < ROUNDS; round++) {
   t.test('hosts whose clocks are up to a day fast or slow work together as if the clocks were correct', async (t) => {
     const service = await openService(t, { model: TINY });
     const { db, key, workspaceId } = service;
-    const shifted = (ms: number) => ({ CLOCK_SHIFT_MS: String(ms), NODE_OPTIONS: `--import=${join(ROOT, 'test/support/shifted.mjs')}` });
+    const shifted = (ms: number) => ({
+      CLOCK_SHIFT_MS: String(ms),
+      NODE_OPTIONS: `--import=${join(ROOT, 'test/support/processes/shifted.mjs')}`,
+    });
     const [later, earlier] = [shifted(Math.round(DAY_MS * (1 - 0.9 * random()))), shifted(-Math.round(DAY_MS * (1 - 0.9 * random())))];
     const [ahead, behind] = await Promise.all([service.api(later), service.api(earlier)]);
     await db.query('*', `update api_keys set expires_at = now() + interval '1 hour'`);

@@ -9,12 +9,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { startEmbedded } from '../../db/postgres/embedded.ts';
 import { openDb } from '../../db/postgres/orm.ts';
-import { aftermath } from '../support/aftermath.ts';
-import { conversation, excerpt, type TranscriptionRow } from '../support/engine.ts';
-import { TINY } from '../support/models.ts';
-import { movingDatabase } from '../support/moving-database.ts';
-import { openService } from '../support/service.ts';
-import { send } from '../support/uploads.ts';
+import { send } from '../support/api/uploads.ts';
+import { aftermath } from '../support/databases/aftermath.ts';
+import { movingDatabase } from '../support/databases/moving-database.ts';
+import { conversation, excerpt, type TranscriptionRow } from '../support/engine/engine.ts';
+import { TINY } from '../support/engine/models.ts';
+import { openService } from '../support/processes/service.ts';
 
 const READ_ONLY_MS = 20_000; // longer than the interval of heartbeats
 

@@ -7,9 +7,9 @@ import { consoleRoutes } from '../../api/console/routes.ts';
 import { ROUTES } from '../../api/v1/routes.ts';
 import { startEmbedded } from '../../db/postgres/embedded.ts';
 import { openDb } from '../../db/postgres/orm.ts';
-import { migratedCluster } from '../support/cluster.ts';
-import { eventually, openService } from '../support/service.ts';
-import { send } from '../support/uploads.ts';
+import { send } from '../support/api/uploads.ts';
+import { migratedCluster } from '../support/databases/cluster.ts';
+import { eventually, openService } from '../support/processes/service.ts';
 
 const folder = t.testdir({ postgres: {}, service: {} });
 await migratedCluster(join(folder, 'postgres'));

@@ -3,11 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { deleteWorkspace } from '../../db/tenants/workspaces.ts';
-import { engineBench, excerpt, type TranscriptionRow } from '../support/engine.ts';
-import { TINY } from '../support/models.ts';
-import type { Running } from '../support/processes.ts';
+import { engineBench, excerpt, type TranscriptionRow } from '../support/engine/engine.ts';
+import { TINY } from '../support/engine/models.ts';
+import type { Running } from '../support/processes/processes.ts';
+import { eventually } from '../support/processes/service.ts';
 import { SEED, seeded } from '../support/seeded.ts';
-import { eventually } from '../support/service.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
 const PROMISED = 60; // seconds

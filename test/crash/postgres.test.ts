@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { startEmbedded } from '../../db/postgres/embedded.ts';
-import { aftermath } from '../support/aftermath.ts';
-import { conversation, excerpt, type TranscriptionRow } from '../support/engine.ts';
-import { TINY } from '../support/models.ts';
-import { movingDatabase } from '../support/moving-database.ts';
+import { send } from '../support/api/uploads.ts';
+import { aftermath } from '../support/databases/aftermath.ts';
+import { movingDatabase } from '../support/databases/moving-database.ts';
+import { conversation, excerpt, type TranscriptionRow } from '../support/engine/engine.ts';
+import { TINY } from '../support/engine/models.ts';
+import { eventually, openService } from '../support/processes/service.ts';
 import { SEED, seeded } from '../support/seeded.ts';
-import { eventually, openService } from '../support/service.ts';
-import { send } from '../support/uploads.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
 const BRIEF = 30; // seconds after PostgreSQL is up within which the API must serve requests again

@@ -1,14 +1,14 @@
 /* Leases, keys and slots of killed processes are released automatically with the default settings, within the promised time. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { aftermath } from '../support/aftermath.ts';
-import { conversation, excerpt, type TranscriptionRow } from '../support/engine.ts';
-import { TINY } from '../support/models.ts';
-import type { Running } from '../support/processes.ts';
-import { connectRaw, head } from '../support/raw.ts';
+import { connectRaw, head } from '../support/api/raw.ts';
+import { send, uploadHeaders } from '../support/api/uploads.ts';
+import { aftermath } from '../support/databases/aftermath.ts';
+import { conversation, excerpt, type TranscriptionRow } from '../support/engine/engine.ts';
+import { TINY } from '../support/engine/models.ts';
+import type { Running } from '../support/processes/processes.ts';
+import { eventually, openService } from '../support/processes/service.ts';
 import { SEED, seeded } from '../support/seeded.ts';
-import { eventually, openService } from '../support/service.ts';
-import { send, uploadHeaders } from '../support/uploads.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
 const { random } = seeded();

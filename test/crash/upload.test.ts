@@ -4,14 +4,14 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { aftermath } from '../support/aftermath.ts';
-import { excerpt, type TranscriptionRow } from '../support/engine.ts';
-import { holdCommits, holding, waiting } from '../support/gate.ts';
-import { TINY } from '../support/models.ts';
-import { connectRaw, head, type RawAnswer } from '../support/raw.ts';
+import { connectRaw, head, type RawAnswer } from '../support/api/raw.ts';
+import { send, uploadHeaders } from '../support/api/uploads.ts';
+import { aftermath } from '../support/databases/aftermath.ts';
+import { holdCommits, holding, waiting } from '../support/databases/gate.ts';
+import { excerpt, type TranscriptionRow } from '../support/engine/engine.ts';
+import { TINY } from '../support/engine/models.ts';
+import { type Api, eventually, openService } from '../support/processes/service.ts';
 import { SEED, seeded } from '../support/seeded.ts';
-import { type Api, eventually, openService } from '../support/service.ts';
-import { send, uploadHeaders } from '../support/uploads.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
 const MOMENTS = ROUNDS > 1 ? 3 : 1; // at which bytes arrive

@@ -11,9 +11,9 @@ import { createProject } from '../../db/tenants/projects.ts';
 import { changeWorkspace, createWorkspace } from '../../db/tenants/workspaces.ts';
 import { remove } from '../../db/transcripts/mutate.ts';
 import { listNotifications } from '../../db/webhooks/notifications.ts';
-import { tokenOf } from '../support/actors.ts';
-import { testDatabase } from '../support/database.ts';
-import { openWorld } from '../support/world.ts';
+import { tokenOf } from '../support/api/actors.ts';
+import { testDatabase } from '../support/databases/database.ts';
+import { openWorld } from '../support/databases/world.ts';
 
 const { db } = await testDatabase(t);
 const vault = await openVault(db, [randomBytes(32)]);

@@ -4,10 +4,10 @@ import { LIMITS } from '../../api/contract/limits.ts';
 import { reportTarget, requestReports } from '../../db/reports/request.ts';
 import { accept, recordIncomplete, releaseSlot, sweepUploads, takeSlot, type UploadRequest } from '../../db/uploads/accept.ts';
 import { claimKey, keepAnswer } from '../../db/uploads/idempotency.ts';
-import { tokenOf } from '../support/actors.ts';
-import { testDatabase } from '../support/database.ts';
+import { tokenOf } from '../support/api/actors.ts';
+import { testDatabase } from '../support/databases/database.ts';
+import { openBench } from '../support/engine/work.ts';
 import { seeded } from '../support/seeded.ts';
-import { openBench } from '../support/work.ts';
 import { requestOf, SUMMARY, TASKS } from './protocol/clients.ts';
 
 const { db } = await testDatabase(t);

@@ -5,7 +5,7 @@ import t from 'tap';
 import { parse } from 'yaml';
 import { readSettings } from '../../api/contract/settings.ts';
 import { clips, DATA } from '../../bench/recordings/clips.ts';
-import { ROOT } from '../support/processes.ts';
+import { ROOT } from '../support/processes/processes.ts';
 import { COMMANDS, DEPLOY, known, read } from './shipped.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a file format of another program

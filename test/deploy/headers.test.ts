@@ -5,11 +5,11 @@ import http from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
-import { testApi } from '../support/client.ts';
-import { environment, freePort, ROOT } from '../support/processes.ts';
-import { needPrograms } from '../support/programs.ts';
-import { connectRaw, head } from '../support/raw.ts';
-import { eventually } from '../support/service.ts';
+import { testApi } from '../support/api/client.ts';
+import { connectRaw, head } from '../support/api/raw.ts';
+import { environment, freePort, ROOT } from '../support/processes/processes.ts';
+import { needPrograms } from '../support/processes/programs.ts';
+import { eventually } from '../support/processes/service.ts';
 
 const programs = needPrograms(t, 'nginx', 'haproxy');
 const api = await testApi(t);

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { parse, parseAllDocuments } from 'yaml';
-import { finish, ROOT } from '../support/processes.ts';
-import { findProgram } from '../support/programs.ts';
+import { finish, ROOT } from '../support/processes/processes.ts';
+import { findProgram } from '../support/processes/programs.ts';
 import { COMMANDS, DEPLOY, known, read } from './shipped.ts';
 
 const helm = findProgram('helm');

@@ -7,14 +7,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TAP } from 'tap';
 import { openVault } from '../../db/secrets/vault.ts';
-import { testDatabase } from '../support/database.ts';
-import { excerpt } from '../support/engine.ts';
-import { addTiny, TINY } from '../support/models.ts';
-import { environment, freePort, program, type Running, start } from '../support/processes.ts';
-import { needPrograms } from '../support/programs.ts';
-import { writeProxyConfig } from '../support/proxy.ts';
-import { eventually } from '../support/service.ts';
-import { openWorld, type Person } from '../support/world.ts';
+import { testDatabase } from '../support/databases/database.ts';
+import { openWorld, type Person } from '../support/databases/world.ts';
+import { excerpt } from '../support/engine/engine.ts';
+import { addTiny, TINY } from '../support/engine/models.ts';
+import { environment, freePort, program, type Running, start } from '../support/processes/processes.ts';
+import { needPrograms } from '../support/processes/programs.ts';
+import { eventually } from '../support/processes/service.ts';
+import { writeProxyConfig } from '../support/servers/proxy.ts';
 
 /** Agent of requests with a connection of their own: an idle one may be closed at the moment it is used again. */
 const OWN_CONNECTION = false;

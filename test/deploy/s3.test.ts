@@ -6,15 +6,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { openVault } from '../../db/secrets/vault.ts';
 import { openSpool } from '../../db/spool/open.ts';
-import { testDatabase } from '../support/database.ts';
-import { excerpt } from '../support/engine.ts';
-import { addTiny, TINY } from '../support/models.ts';
-import { program, type Running, start } from '../support/processes.ts';
-import { needPrograms } from '../support/programs.ts';
-import { connectRaw, head } from '../support/raw.ts';
-import { CREDENTIALS, startS3 } from '../support/s3.ts';
-import { send, uploadHeaders } from '../support/uploads.ts';
-import { openWorld } from '../support/world.ts';
+import { connectRaw, head } from '../support/api/raw.ts';
+import { send, uploadHeaders } from '../support/api/uploads.ts';
+import { testDatabase } from '../support/databases/database.ts';
+import { openWorld } from '../support/databases/world.ts';
+import { excerpt } from '../support/engine/engine.ts';
+import { addTiny, TINY } from '../support/engine/models.ts';
+import { program, type Running, start } from '../support/processes/processes.ts';
+import { needPrograms } from '../support/processes/programs.ts';
+import { CREDENTIALS, startS3 } from '../support/servers/s3.ts';
 
 // An API and an engine process whose spool is a real S3 server, which is stopped and restarted.
 const { versitygw } = needPrograms(t, 'versitygw');

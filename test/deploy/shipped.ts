@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { SETTING_NAMES } from '../../api/contract/settings.ts';
-import { ROOT } from '../support/processes.ts';
+import { ROOT } from '../support/processes/processes.ts';
 
 export const DEPLOY = path.join(ROOT, 'scripts', 'deploy');
 export const COMMANDS = ['up', 'api', 'engine', 'courier', 'migrate'];

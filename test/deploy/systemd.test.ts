@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 import t from 'tap';
-import { testDatabase } from '../support/database.ts';
-import { finish, LONGHAND, ROOT, start } from '../support/processes.ts';
-import { findProgram } from '../support/programs.ts';
+import { testDatabase } from '../support/databases/database.ts';
+import { finish, LONGHAND, ROOT, start } from '../support/processes/processes.ts';
+import { findProgram } from '../support/processes/programs.ts';
 import { DEPLOY, known, read } from './shipped.ts';
 
 const PARTS = ['api', 'engine', 'courier'];

@@ -5,8 +5,8 @@ import t from 'tap';
 import { openPool, type Pool, type PoolOptions } from '../../engine/runtime/pool.ts';
 import { transcribe } from '../../engine/transcribe.ts';
 import type { HeardStretch, Options, Transcript } from '../../engine/types.ts';
-import { shippedModels } from '../support/models.ts';
-import { addDigits, DIGITS, join16k, recordings, SAID } from '../support/recordings.ts';
+import { shippedModels } from '../support/engine/models.ts';
+import { addDigits, DIGITS, join16k, recordings, SAID } from '../support/engine/recordings.ts';
 
 const home = t.testdir({ models: {} });
 const models = await shippedModels(home);

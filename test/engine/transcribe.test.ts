@@ -9,7 +9,7 @@ import { level, samplesOf, writeWav } from '../../bench/recordings/sound.ts';
 import { openPool, type Pool } from '../../engine/runtime/pool.ts';
 import { transcribe } from '../../engine/transcribe.ts';
 import { type Options, type Run, SAMPLE_RATE, type Transcript } from '../../engine/types.ts';
-import { shippedModels } from '../support/models.ts';
+import { shippedModels } from '../support/engine/models.ts';
 import { ffmpeg } from './hostile/bench.ts';
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));

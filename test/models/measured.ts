@@ -1,4 +1,4 @@
-import type { Measured } from '../../models/self-check.ts';
+import type { Measured } from '../../models/checks/self-check.ts';
 
 const CLIPS = 10;
 

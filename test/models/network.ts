@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { lseOf } from '../../engine/asr/whisper/decoding/sampling.ts';
 import { FRAME_SAMPLES, foldedFrames, MARGIN_SAMPLES } from '../../engine/asr/whisper/frames.ts';
-import { lseOf } from '../../engine/asr/whisper/sampling.ts';
 import { float32, int8, int64, openSession, type Tensor } from '../../engine/runtime/session.ts';
 import type { Graph } from '../../models/build/graph/graph.ts';
 import { toBytes } from '../../models/build/graph/write.ts';

@@ -15,12 +15,12 @@ import { basename, join } from 'node:path';
 import t from 'tap';
 import { decodeGraph } from '../../models/build/graph/onnx.ts';
 import { build } from '../../models/build/whisper/build.ts';
-import { checkOf, keepCheck } from '../../models/choose.ts';
+import { verify } from '../../models/checks/verify.ts';
+import { checkOf, keepCheck } from '../../models/choosing/choose.ts';
+import { fittingModel } from '../../models/choosing/fit.ts';
 import type { Check } from '../../models/descriptor.ts';
-import { fittingModel } from '../../models/fit.ts';
-import { importModel } from '../../models/importing.ts';
+import { importModel } from '../../models/install/importing.ts';
 import { checkNew, findModel, listModels, type Model, removeModel, verifyAll, verifyModel } from '../../models/store.ts';
-import { verify } from '../../models/verify.ts';
 import { SHAPES, samples, writeCheckpoint } from './checkpoint.ts';
 import { difference, numbers, openNetwork } from './network.ts';
 

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { findCredential } from '../../db/access/credentials.ts';
 import { findSession, openSession } from '../../db/access/sessions.ts';
-import { testDatabase } from '../support/database.ts';
-import { longhandHere } from '../support/here.ts';
-import { longhand } from '../support/processes.ts';
+import { testDatabase } from '../support/databases/database.ts';
+import { longhandHere } from '../support/processes/here.ts';
+import { longhand } from '../support/processes/processes.ts';
 
 const { db, url } = await testDatabase(t);
 const env = { DATABASE_URL: url, LONGHAND_HOME: t.testdir(), LONGHAND_MASTER_KEY: randomBytes(32).toString('base64') };

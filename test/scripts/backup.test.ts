@@ -24,10 +24,10 @@ import { openDb } from '../../db/postgres/orm.ts';
 import { loadMasterKeys } from '../../db/secrets/master-key.ts';
 import { openVault } from '../../db/secrets/vault.ts';
 import { openSpool } from '../../db/spool/open.ts';
-import { addTiny, TINY } from '../support/models.ts';
-import { finish, LONGHAND, longhand, ROOT, start } from '../support/processes.ts';
-import { findProgram } from '../support/programs.ts';
-import { openWorld } from '../support/world.ts';
+import { openWorld } from '../support/databases/world.ts';
+import { addTiny, TINY } from '../support/engine/models.ts';
+import { finish, LONGHAND, longhand, ROOT, start } from '../support/processes/processes.ts';
+import { findProgram } from '../support/processes/programs.ts';
 
 const GUIDE = readFileSync(join(ROOT, 'docs/backup.md'), 'utf8');
 const WRONG_KEY = /the master key is not the one this database was written with/;

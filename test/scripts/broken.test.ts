@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
-import { finish, LONGHAND } from '../support/processes.ts';
-import { eventually, openService } from '../support/service.ts';
+import { finish, LONGHAND } from '../support/processes/processes.ts';
+import { eventually, openService } from '../support/processes/service.ts';
 
 const MEBIBYTES = 200; // large, so that the server is killed while receiving it
 

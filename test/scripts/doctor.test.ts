@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import { loadMasterKeys } from '../../db/secrets/master-key.ts';
 import { openVault } from '../../db/secrets/vault.ts';
-import { testDatabase } from '../support/database.ts';
-import { longhand } from '../support/processes.ts';
+import { testDatabase } from '../support/databases/database.ts';
+import { longhand } from '../support/processes/processes.ts';
 
 const { db, url } = await testDatabase(t);
 const home = t.testdir({ spool: {}, other: {} });

@@ -3,10 +3,10 @@ import path from 'node:path';
 import t from 'tap';
 import { readSettings } from '../../api/contract/settings.ts';
 import { firstKey, instructions } from '../../scripts/commands/first.ts';
-import { testDatabase } from '../support/database.ts';
-import { holding, waiting } from '../support/gate.ts';
-import { ROOT } from '../support/processes.ts';
-import { eventually } from '../support/service.ts';
+import { testDatabase } from '../support/databases/database.ts';
+import { holding, waiting } from '../support/databases/gate.ts';
+import { ROOT } from '../support/processes/processes.ts';
+import { eventually } from '../support/processes/service.ts';
 
 const { db, url } = await testDatabase(t);
 const settings = readSettings({ LONGHAND_HOME: t.testdir() });

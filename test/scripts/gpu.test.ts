@@ -9,7 +9,7 @@ import { ZipFile } from 'yazl';
 import { checkGpu, chooseDevice, explain, PROVIDERS, runtimeVersion } from '../../engine/runtime/gpu.ts';
 import { install } from '../../scripts/gpu/install.ts';
 import { download, findWheel, fitsRequirement, requirementsOf, unpack } from '../../scripts/gpu/wheel.ts';
-import { ROOT } from '../support/processes.ts';
+import { ROOT } from '../support/processes/processes.ts';
 
 /** An entry of the package index. */
 async function wheel(folder: string, name: string): Promise<string> {

@@ -19,7 +19,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { claimHome, runningUrl } from '../../scripts/commands/home.ts';
-import { finish, ROOT, RUN, start } from '../support/processes.ts';
+import { finish, ROOT, RUN, start } from '../support/processes/processes.ts';
 
 const ROUNDS = 60;
 const PROCESSES = 4;
@@ -37,7 +37,7 @@ for (const links of [true, false])
       }
       const begin = Date.now() + 4000; // most processes have loaded by then
       const program = `
-    if (!${links}) (await import(${JSON.stringify(join(ROOT, 'test/support/links.ts'))})).withoutLinks({ teardown() {} }, 'EPERM');
+    if (!${links}) (await import(${JSON.stringify(join(ROOT, 'test/support/processes/links.ts'))})).withoutLinks({ teardown() {} }, 'EPERM');
     const { claimHome } = await import(${JSON.stringify(join(ROOT, 'scripts/commands/home.ts'))});
     const claimed = [];
     const cell = new Int32Array(new SharedArrayBuffer(4));

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { testDatabase } from '../support/database.ts';
-import { addTiny, TINY } from '../support/models.ts';
-import { longhand, program, start } from '../support/processes.ts';
+import { testDatabase } from '../support/databases/database.ts';
+import { addTiny, TINY } from '../support/engine/models.ts';
+import { longhand, program, start } from '../support/processes/processes.ts';
 
 const { db, url } = await testDatabase(t);
 await db.direct('alter table projects no force row level security');

@@ -9,9 +9,9 @@ import t from 'tap';
 import { openDb } from '../../db/postgres/orm.ts';
 import { SHIPPED_FOLDER } from '../../models/manifest.ts';
 import { runningDatabase } from '../../scripts/commands/home.ts';
-import { conversation } from '../support/engine.ts';
-import { shareFitted } from '../support/models.ts';
-import { freePort, LONGHAND, longhand, start } from '../support/processes.ts';
+import { conversation } from '../support/engine/engine.ts';
+import { shareFitted } from '../support/engine/models.ts';
+import { freePort, LONGHAND, longhand, start } from '../support/processes/processes.ts';
 
 const FILE_NAME = 'Quarterly-Zanzibar-Negotiation';
 const SPEAKER = 'Zebulon Quartz';

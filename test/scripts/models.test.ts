@@ -6,8 +6,8 @@ import path from 'node:path';
 import t from 'tap';
 import { readWhisper } from '../../models/descriptor.ts';
 import { SHAPES, writeCheckpoint } from '../models/checkpoint.ts';
-import { finish, LONGHAND, longhand, start } from '../support/processes.ts';
-import { eventually } from '../support/service.ts';
+import { finish, LONGHAND, longhand, start } from '../support/processes/processes.ts';
+import { eventually } from '../support/processes/service.ts';
 
 const folder = t.testdir();
 const checkpoint = path.join(folder, 'checkpoint');

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
-import { testApi } from '../support/client.ts';
-import { finish, ROOT } from '../support/processes.ts';
-import { findProgram } from '../support/programs.ts';
+import { testApi } from '../support/api/client.ts';
+import { finish, ROOT } from '../support/processes/processes.ts';
+import { findProgram } from '../support/processes/programs.ts';
 
 const deploy = (name: string) => readFileSync(join(ROOT, 'scripts/deploy', name), 'utf8');
 const dashboard = JSON.parse(deploy('grafana-dashboard.json')) as {

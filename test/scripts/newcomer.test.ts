@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
 import { partsOf } from '../../scripts/commands/watch.ts';
-import { addTiny, TINY } from '../support/models.ts';
-import { finish, LONGHAND, ROOT, start } from '../support/processes.ts';
-import { findProgram } from '../support/programs.ts';
-import { eventually } from '../support/service.ts';
+import { addTiny, TINY } from '../support/engine/models.ts';
+import { finish, LONGHAND, ROOT, start } from '../support/processes/processes.ts';
+import { findProgram } from '../support/processes/programs.ts';
+import { eventually } from '../support/processes/service.ts';
 
 t.test('scripts/longhand in a clone without packages prints the command to run, not a stack trace', async (t) => {
   const clone = mkdtempSync(path.join(tmpdir(), 'longhand-clone-')); // outside the checkout, where Node would find its packages

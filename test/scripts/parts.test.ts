@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { testDatabase } from '../support/database.ts';
-import { addTiny, TINY } from '../support/models.ts';
-import { environment, finish, LONGHAND, ROOT } from '../support/processes.ts';
+import { testDatabase } from '../support/databases/database.ts';
+import { addTiny, TINY } from '../support/engine/models.ts';
+import { environment, finish, LONGHAND, ROOT } from '../support/processes/processes.ts';
 
 const LAUNCH = join(ROOT, 'scripts/commands/launch.mjs');
-const CLOSED_AT_ONCE = new URL('../support/closed-at-once.mjs', import.meta.url).href;
+const CLOSED_AT_ONCE = new URL('../support/processes/closed-at-once.mjs', import.meta.url).href;
 const { url } = await testDatabase(t);
 const home = t.testdir();
 await addTiny(home);

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
-import { startLlm } from '../support/llm-server.ts';
-import { longhand } from '../support/processes.ts';
+import { longhand } from '../support/processes/processes.ts';
+import { startLlm } from '../support/servers/llm-server.ts';
 
 const home = t.testdir();
 const file = path.join(home, 'call.json');

@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { addTiny, TINY } from '../support/models.ts';
-import { LONGHAND, type Running, start } from '../support/processes.ts';
-import { eventually } from '../support/service.ts';
+import { addTiny, TINY } from '../support/engine/models.ts';
+import { LONGHAND, type Running, start } from '../support/processes/processes.ts';
+import { eventually } from '../support/processes/service.ts';
 
 const home = join(t.testdir(), 'home');
 await addTiny(home);

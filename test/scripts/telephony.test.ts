@@ -5,9 +5,9 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { STATUSES } from '../../api/contract/transcription.ts';
-import { testApi } from '../support/client.ts';
-import { finish, ROOT, start } from '../support/processes.ts';
-import { findProgram } from '../support/programs.ts';
+import { testApi } from '../support/api/client.ts';
+import { finish, ROOT, start } from '../support/processes/processes.ts';
+import { findProgram } from '../support/processes/programs.ts';
 import { SEED, seeded } from '../support/seeded.ts';
 
 const QUIET_LOOKS = 3; // in a row: a connection may be accepted at the first and its request read at the second

@@ -1,10 +1,10 @@
 import { copyFileSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
-import { noDisks, smallDisk } from '../support/disk.ts';
-import { excerpt } from '../support/engine.ts';
-import { addTiny, shareFitted, TINY } from '../support/models.ts';
-import { finish, LONGHAND, longhand, ROOT } from '../support/processes.ts';
+import { excerpt } from '../support/engine/engine.ts';
+import { addTiny, shareFitted, TINY } from '../support/engine/models.ts';
+import { noDisks, smallDisk } from '../support/processes/disk.ts';
+import { finish, LONGHAND, longhand, ROOT } from '../support/processes/processes.ts';
 
 const folder = t.testdir({ 'broken.mp3': 'no recording at all '.repeat(100), out: {}, '.env': 'LOG_LEVEL=warn\n' });
 const env = { LONGHAND_HOME: path.join(folder, 'home') };

@@ -18,10 +18,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
 import { findRecordings, moveTo } from '../../scripts/commands/recordings.ts';
-import { longhandHere } from '../support/here.ts';
-import { finish, LONGHAND } from '../support/processes.ts';
-import { findProgram } from '../support/programs.ts';
-import { type Turn, uploadService } from '../support/upload-server.ts';
+import { longhandHere } from '../support/processes/here.ts';
+import { finish, LONGHAND } from '../support/processes/processes.ts';
+import { findProgram } from '../support/processes/programs.ts';
+import { type Turn, uploadService } from '../support/servers/upload-server.ts';
 
 /** Environment with a ledger for this test file. */
 const longhand = (args: readonly string[], env: Record<string, string> = {}) =>

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import t from 'tap';
-import { longhandHere } from '../support/here.ts';
-import { refuse, uploadService } from '../support/upload-server.ts';
+import { longhandHere } from '../support/processes/here.ts';
+import { refuse, uploadService } from '../support/servers/upload-server.ts';
 
 /** Environment with a ledger for this test file. */
 const longhand = (args: readonly string[], env: Record<string, string> = {}) =>

@@ -4,9 +4,9 @@ import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { longhandHere } from '../support/here.ts';
-import { LONGHAND, start } from '../support/processes.ts';
-import { refuse, serverOf, uploadService } from '../support/upload-server.ts';
+import { longhandHere } from '../support/processes/here.ts';
+import { LONGHAND, start } from '../support/processes/processes.ts';
+import { refuse, serverOf, uploadService } from '../support/servers/upload-server.ts';
 
 /** Environment with a ledger for this test file. */
 const longhand = (args: readonly string[], env: Record<string, string> = {}) =>

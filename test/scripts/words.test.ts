@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
-import { testApi } from '../support/client.ts';
-import { testDatabase } from '../support/database.ts';
-import { longhandHere } from '../support/here.ts';
-import { addTiny, TINY } from '../support/models.ts';
-import { finish, freePort, LONGHAND, longhand, ROOT } from '../support/processes.ts';
+import { testApi } from '../support/api/client.ts';
+import { testDatabase } from '../support/databases/database.ts';
+import { addTiny, TINY } from '../support/engine/models.ts';
+import { longhandHere } from '../support/processes/here.ts';
+import { finish, freePort, LONGHAND, longhand, ROOT } from '../support/processes/processes.ts';
 
 const folder = t.testdir({ 'a.wav': 'a', 'bad.json': '{' });
 const env = { LONGHAND_HOME: path.join(folder, 'home') };

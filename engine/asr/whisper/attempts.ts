@@ -1,13 +1,14 @@
 import { type Languages, likeliest, otherLanguages } from '../language.ts';
 import type { WindowRequest } from '../recogniser.ts';
 import { speechBetween } from '../speech.ts';
-import type { Source } from './batch.ts';
-import { isCertain } from './coverage.ts';
-import type { Decoder } from './decode.ts';
-import type { DecodeRequest, DecodeResult, DecodingOptions } from './decode-job.ts';
+import type { Source } from './decoding/batch.ts';
+import type { Decoder } from './decoding/decode.ts';
+import type { DecodeRequest, DecodeResult, DecodingOptions } from './decoding/decode-job.ts';
+import { keepsRest, prompted, vocabularyOf } from './decoding/vocabulary.ts';
 import { encode, unencoded } from './encode.ts';
+import { isCertain } from './guards/coverage.ts';
+import { isInvented, isPoor, isSuspicious, isWordless, loop } from './guards/quality.ts';
 import { type AnyWhisper, knownLanguage } from './model.ts';
-import { isInvented, isPoor, isSuspicious, isWordless, loop } from './quality.ts';
 import {
   BEAM_SIZE,
   DENSE_TOKENS_PER_SECOND,
@@ -21,7 +22,6 @@ import {
   TOKEN_BUDGET_PER_SECOND,
 } from './thresholds.ts';
 import type { Tokenizer } from './tokenizer.ts';
-import { keepsRest, prompted, vocabularyOf } from './vocabulary.ts';
 
 const FAST: DecodingOptions = { timestamps: true, speechAware: true, beamSize: 1, temperature: 0 };
 const PLAIN: DecodingOptions = { timestamps: false, speechAware: false, beamSize: 1, temperature: 0 };

@@ -1,6 +1,6 @@
 import { float32, type Tensor, tensor } from '../../runtime/session.ts';
 import { SAMPLE_RATE, type Span } from '../../types.ts';
-import type { Encoded } from './batch.ts';
+import type { Encoded } from './decoding/batch.ts';
 import { FRAME_SAMPLES, foldedFrames, MARGIN_SAMPLES } from './frames.ts';
 import { type AnyWhisper, type Facts, type Whisper, type WhisperLoop, WINDOW_STEPS } from './model.ts';
 

@@ -7,14 +7,13 @@ import { sounding } from '../silences.ts';
 import { toSound } from '../snap-words.ts';
 import { speechBetween } from '../speech.ts';
 import { type Attempts, decodeWell, Effort, type Recogniser } from './attempts.ts';
-import { calibrated } from './calibration.ts';
-import { isCertain, leftOut, reliable, shorter, spanOf, unfilled, wordlessSpans } from './coverage.ts';
-import type { DecodeResult } from './decode-job.ts';
-import { withoutEchoes } from './duplicates.ts';
-import { doubtedParts, type Part } from './mixed.ts';
-import { apart, drawnOut, merged, thinStretches } from './omissions.ts';
-import { loop, loopOfSegments, withoutGuesses, withoutLoops } from './quality.ts';
-import { type Heard, inParts, inSeveralLanguages } from './several.ts';
+import type { DecodeResult } from './decoding/decode-job.ts';
+import { isCertain, leftOut, reliable, shorter, spanOf, unfilled, wordlessSpans } from './guards/coverage.ts';
+import { withoutEchoes } from './guards/duplicates.ts';
+import { apart, drawnOut, merged, thinStretches } from './guards/omissions.ts';
+import { loop, loopOfSegments, withoutGuesses, withoutLoops } from './guards/quality.ts';
+import { doubtedParts, type Part } from './languages/mixed.ts';
+import { type Heard, inParts, inSeveralLanguages } from './languages/several.ts';
 import {
   MAX_RETRY_DEPTH,
   MIN_CERTAIN_SECONDS,
@@ -25,7 +24,8 @@ import {
   SHORTEST_PART_SECONDS,
   TARGET_ROW_SHARE,
 } from './thresholds.ts';
-import { toWords } from './words.ts';
+import { calibrated } from './timing/calibration.ts';
+import { toWords } from './timing/words.ts';
 
 const REPORTED_LANGUAGES = 5; // per window
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { LOOP } from '../../../models/descriptor.ts';
 import type { OpenRecogniser } from '../recogniser.ts';
-import { Decoder } from './decode.ts';
+import { Decoder } from './decoding/decode.ts';
 import { openLoop, openWhisper } from './model.ts';
 import { recognise } from './recognise.ts';
 import { openTokenizer } from './tokenizer.ts';

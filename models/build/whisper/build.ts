@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { LOOP, type Recipe, type WhisperDescriptor, writeDescriptor } from '../../descriptor.ts';
-import { licencesIn } from '../../licence.ts';
+import { licencesIn } from '../../install/licence.ts';
 import { recipeFor } from '../../recipes/recipes.ts';
 import { createGraph, type Variant, type Weights } from '../graph/graph.ts';
 import { type WrittenFile, weightBytes, writeModel } from '../graph/write.ts';

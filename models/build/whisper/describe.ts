@@ -1,5 +1,5 @@
+import { rowBytes, threadBytes } from '../../choosing/memory.ts';
 import { INTERFACE, LOOP, type Recipe, type WhisperDescriptor } from '../../descriptor.ts';
-import { rowBytes, threadBytes } from '../../memory.ts';
 import { rowsFor } from '../../recipes/default.ts';
 import { SAMPLE_RATE } from '../../sample-rate.ts';
 import { WHISPER_BASE_THRESHOLDS } from '../../thresholds.ts';

@@ -1,9 +1,9 @@
 import t from 'tap';
 import { ROUTES } from '../../../api/v1/routes.ts';
 import { claimReport, completeReport } from '../../../db/reports/work.ts';
-import { openByHand } from '../../support/byhand.ts';
-import { testApi } from '../../support/client.ts';
-import { send } from '../../support/uploads.ts';
+import { testApi } from '../../support/api/client.ts';
+import { send } from '../../support/api/uploads.ts';
+import { openByHand } from '../../support/engine/byhand.ts';
 import { ENDPOINTS } from '../codes.ts';
 
 const api = await testApi(t);

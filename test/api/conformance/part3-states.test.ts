@@ -2,9 +2,9 @@ import t from 'tap';
 import { type ClaimedTranscription, claimNext } from '../../../db/jobs/claim.ts';
 import { complete, fail } from '../../../db/jobs/complete.ts';
 import { claimReport, completeReport, failReport } from '../../../db/reports/work.ts';
-import { openByHand } from '../../support/byhand.ts';
-import { testApi } from '../../support/client.ts';
-import { send } from '../../support/uploads.ts';
+import { testApi } from '../../support/api/client.ts';
+import { send } from '../../support/api/uploads.ts';
+import { openByHand } from '../../support/engine/byhand.ts';
 
 const api = await testApi(t);
 const { db, vault, world } = api;

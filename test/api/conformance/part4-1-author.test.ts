@@ -1,9 +1,9 @@
 import t from 'tap';
 import { operatorOf } from '../../../api/contract/actor.ts';
 import { removeMember } from '../../../db/tenants/members.ts';
-import { testApi } from '../../support/client.ts';
-import { provokes } from '../../support/provokes.ts';
-import { knock, send } from '../../support/uploads.ts';
+import { testApi } from '../../support/api/client.ts';
+import { provokes } from '../../support/api/provokes.ts';
+import { knock, send } from '../../support/api/uploads.ts';
 
 const POST = 'POST /transcriptions';
 const api = await testApi(t);

@@ -7,12 +7,12 @@ import { complete } from '../../../db/jobs/complete.ts';
 import { openLog } from '../../../db/ops/log.ts';
 import { beat } from '../../../db/uploads/accept.ts';
 import { claimKey, type IdempotencyClaim, keepAnswer, releaseKey } from '../../../db/uploads/idempotency.ts';
-import { testApi } from '../../support/client.ts';
+import { testApi } from '../../support/api/client.ts';
+import { provokes } from '../../support/api/provokes.ts';
+import { connectRaw, head } from '../../support/api/raw.ts';
+import { FILE, knock, send, uploadHeaders } from '../../support/api/uploads.ts';
+import { finished } from '../../support/engine/work.ts';
 import { runs } from '../../support/property.ts';
-import { provokes } from '../../support/provokes.ts';
-import { connectRaw, head } from '../../support/raw.ts';
-import { FILE, knock, send, uploadHeaders } from '../../support/uploads.ts';
-import { finished } from '../../support/work.ts';
 
 const POST = 'POST /transcriptions';
 const api = await testApi(t);

@@ -3,11 +3,11 @@ import t from 'tap';
 import { EXTENSIONS } from '../../../api/contract/formats.ts';
 import { LANGUAGES } from '../../../api/contract/languages.ts';
 import { openDb } from '../../../db/postgres/orm.ts';
-import { testApi } from '../../support/client.ts';
-import { provokes } from '../../support/provokes.ts';
-import { connectRaw, head } from '../../support/raw.ts';
-import { eventually } from '../../support/service.ts';
-import { FILE, type Headers, knock, send, uploadHeaders } from '../../support/uploads.ts';
+import { testApi } from '../../support/api/client.ts';
+import { provokes } from '../../support/api/provokes.ts';
+import { connectRaw, head } from '../../support/api/raw.ts';
+import { FILE, type Headers, knock, send, uploadHeaders } from '../../support/api/uploads.ts';
+import { eventually } from '../../support/processes/service.ts';
 
 const POST = 'POST /transcriptions';
 const name = (file: string) => ({ 'Content-Disposition': `attachment; filename="${file}"` });

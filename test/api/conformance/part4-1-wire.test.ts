@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { testApi } from '../../support/client.ts';
-import { provokes } from '../../support/provokes.ts';
-import { connectRaw, head } from '../../support/raw.ts';
-import { eventually } from '../../support/service.ts';
-import { FILE, send, uploadHeaders } from '../../support/uploads.ts';
+import { testApi } from '../../support/api/client.ts';
+import { provokes } from '../../support/api/provokes.ts';
+import { connectRaw, head } from '../../support/api/raw.ts';
+import { FILE, send, uploadHeaders } from '../../support/api/uploads.ts';
+import { eventually } from '../../support/processes/service.ts';
 
 const POST = 'POST /transcriptions';
 const api = await testApi(t, { LONGHAND_LIMIT_UPLOAD_STALL_S: '12', LONGHAND_LIMIT_UPLOAD_TOTAL_S: '20' });

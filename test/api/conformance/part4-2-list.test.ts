@@ -1,6 +1,6 @@
 import t from 'tap';
-import { testApi } from '../../support/client.ts';
-import { provokes } from '../../support/provokes.ts';
+import { testApi } from '../../support/api/client.ts';
+import { provokes } from '../../support/api/provokes.ts';
 
 const api = await testApi(t);
 const { world } = api;

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { parse } from 'yaml';
 import { type Entry, fromBuffer, type ZipFile } from 'yauzl';
-import { testApi } from '../../support/client.ts';
-import { provokes } from '../../support/provokes.ts';
+import { testApi } from '../../support/api/client.ts';
+import { provokes } from '../../support/api/provokes.ts';
 
 const api = await testApi(t);
 const { world } = api;

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { testApi } from '../../support/client.ts';
-import { connectRaw, head, type RawAnswer } from '../../support/raw.ts';
+import { testApi } from '../../support/api/client.ts';
+import { connectRaw, head, type RawAnswer } from '../../support/api/raw.ts';
 
 const api = await testApi(t);
 const { world } = api;

@@ -1,9 +1,9 @@
 import t from 'tap';
 import { SCOPES, type Scope } from '../../../api/contract/workspace.ts';
 import { kindOf, newKey, newToken } from '../../../db/access/credentials.ts';
-import { testApi } from '../../support/client.ts';
-import { provokes, provokesEverywhere } from '../../support/provokes.ts';
-import { connectRaw, head } from '../../support/raw.ts';
+import { testApi } from '../../support/api/client.ts';
+import { provokes, provokesEverywhere } from '../../support/api/provokes.ts';
+import { connectRaw, head } from '../../support/api/raw.ts';
 import { ENDPOINTS } from '../codes.ts';
 
 const api = await testApi(t);

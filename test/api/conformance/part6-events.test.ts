@@ -1,8 +1,8 @@
 import t from 'tap';
 import { ROUTES } from '../../../api/v1/routes.ts';
-import { openByHand } from '../../support/byhand.ts';
-import { testApi } from '../../support/client.ts';
-import { send } from '../../support/uploads.ts';
+import { testApi } from '../../support/api/client.ts';
+import { send } from '../../support/api/uploads.ts';
+import { openByHand } from '../../support/engine/byhand.ts';
 
 const api = await testApi(t);
 const { db, world } = api;

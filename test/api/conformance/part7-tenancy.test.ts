@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { ROUTES } from '../../../api/v1/routes.ts';
-import { testApi } from '../../support/client.ts';
-import { knock } from '../../support/uploads.ts';
-import type { Person } from '../../support/world.ts';
+import { testApi } from '../../support/api/client.ts';
+import { knock } from '../../support/api/uploads.ts';
+import type { Person } from '../../support/databases/world.ts';
 
 const api = await testApi(t);
 const { world } = api;

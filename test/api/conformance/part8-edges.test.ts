@@ -1,7 +1,7 @@
 import t from 'tap';
 import { LIMITS } from '../../../api/contract/limits.ts';
-import { testApi } from '../../support/client.ts';
-import { type Headers, knock, send } from '../../support/uploads.ts';
+import { testApi } from '../../support/api/client.ts';
+import { type Headers, knock, send } from '../../support/api/uploads.ts';
 
 const api = await testApi(t);
 const { world } = api;

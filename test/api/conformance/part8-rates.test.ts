@@ -6,9 +6,9 @@ import { networkOf } from '../../../api/guard/network.ts';
 import { recentlyUsed } from '../../../api/guard/recent.ts';
 import { takeTokens } from '../../../db/access/rate-limits.ts';
 import { openLog } from '../../../db/ops/log.ts';
-import { testApi } from '../../support/client.ts';
-import { testDatabase } from '../../support/database.ts';
-import { provokesEverywhere } from '../../support/provokes.ts';
+import { testApi } from '../../support/api/client.ts';
+import { provokesEverywhere } from '../../support/api/provokes.ts';
+import { testDatabase } from '../../support/databases/database.ts';
 
 t.test('openRateLimiter() lets a burst of 100 through across two hosts, then refuses with the seconds to wait', async (t) => {
   const { db } = await testDatabase(t);

@@ -1,10 +1,10 @@
 import t from 'tap';
 import { startApp } from '../../../api/app.ts';
 import { openLog } from '../../../db/ops/log.ts';
-import { testApi } from '../../support/client.ts';
-import { provokes } from '../../support/provokes.ts';
-import { connectRaw, head, type RawConnection } from '../../support/raw.ts';
-import { FILE, knock, send, uploadHeaders } from '../../support/uploads.ts';
+import { testApi } from '../../support/api/client.ts';
+import { provokes } from '../../support/api/provokes.ts';
+import { connectRaw, head, type RawConnection } from '../../support/api/raw.ts';
+import { FILE, knock, send, uploadHeaders } from '../../support/api/uploads.ts';
 
 const POST = 'POST /transcriptions';
 const api = await testApi(t, {

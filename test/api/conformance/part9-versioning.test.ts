@@ -1,6 +1,6 @@
 import t from 'tap';
 import { ROUTES } from '../../../api/v1/routes.ts';
-import { testApi } from '../../support/client.ts';
+import { testApi } from '../../support/api/client.ts';
 
 const api = await testApi(t);
 const { world } = api;

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { addOperator } from '../../../db/access/operators.ts';
-import { faultsOf, findings, openConsole, shot, signIn } from '../../support/browser.ts';
-import { visit } from '../../support/console.ts';
-import { needPrograms } from '../../support/programs.ts';
+import { faultsOf, findings, openConsole, shot, signIn } from '../../support/console/browser.ts';
+import { visit } from '../../support/console/console.ts';
+import { needPrograms } from '../../support/processes/programs.ts';
 
 const programs = needPrograms(t, 'chromium');
 const api = await openConsole(t, programs.chromium);

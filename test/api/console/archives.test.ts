@@ -1,6 +1,6 @@
 import t from 'tap';
-import { testApi } from '../../support/client.ts';
-import { visit } from '../../support/console.ts';
+import { testApi } from '../../support/api/client.ts';
+import { visit } from '../../support/console/console.ts';
 
 const api = await testApi(t);
 const { world } = api;

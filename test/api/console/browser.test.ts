@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
-import { faultsOf, findings, openBrowser, shot } from '../../support/browser.ts';
-import { shareFitted } from '../../support/models.ts';
-import { LONGHAND, ROOT, start } from '../../support/processes.ts';
-import { needPrograms } from '../../support/programs.ts';
+import { faultsOf, findings, openBrowser, shot } from '../../support/console/browser.ts';
+import { shareFitted } from '../../support/engine/models.ts';
+import { LONGHAND, ROOT, start } from '../../support/processes/processes.ts';
+import { needPrograms } from '../../support/processes/programs.ts';
 
 // The whole product as started by a new user, in a real browser.
 const programs = needPrograms(t, 'chromium');

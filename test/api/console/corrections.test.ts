@@ -1,7 +1,7 @@
 import t from 'tap';
-import { testApi } from '../../support/client.ts';
-import { visit } from '../../support/console.ts';
-import { member } from '../../support/zip.ts';
+import { testApi } from '../../support/api/client.ts';
+import { member } from '../../support/api/zip.ts';
+import { visit } from '../../support/console/console.ts';
 
 const api = await testApi(t);
 const { world, call, db } = api;

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { faultsOf, openConsole, signIn } from '../../support/browser.ts';
-import { visit } from '../../support/console.ts';
-import { needPrograms } from '../../support/programs.ts';
-import { SPEAKERS } from '../../support/world.ts';
+import { faultsOf, openConsole, signIn } from '../../support/console/browser.ts';
+import { visit } from '../../support/console/console.ts';
+import { SPEAKERS } from '../../support/databases/world.ts';
+import { needPrograms } from '../../support/processes/programs.ts';
 
 const programs = needPrograms(t, 'chromium');
 const console_ = await openConsole(t, programs.chromium);

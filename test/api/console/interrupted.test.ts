@@ -1,6 +1,6 @@
 import t from 'tap';
-import { faultsOf, openConsole, signIn } from '../../support/browser.ts';
-import { needPrograms } from '../../support/programs.ts';
+import { faultsOf, openConsole, signIn } from '../../support/console/browser.ts';
+import { needPrograms } from '../../support/processes/programs.ts';
 
 // Interruptions: another link, another person, a service that is briefly unavailable.
 const programs = needPrograms(t, 'chromium');

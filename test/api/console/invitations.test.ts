@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 import t from 'tap';
 import { send } from '../../../api/console/mail.ts';
-import { testApi } from '../../support/client.ts';
-import { visit } from '../../support/console.ts';
+import { testApi } from '../../support/api/client.ts';
+import { visit } from '../../support/console/console.ts';
 
 /** A mail server that accepts every message: as much of SMTP as a client needs. */
 async function startMail(): Promise<{ url: string; letters: string[] }> {

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { faultsOf, findings, openConsole, shot, signIn } from '../../support/browser.ts';
-import { needPrograms } from '../../support/programs.ts';
-import { keepSilence, silence } from '../../support/silence.ts';
-import { SPEAKERS } from '../../support/world.ts';
+import { faultsOf, findings, openConsole, shot, signIn } from '../../support/console/browser.ts';
+import { SPEAKERS } from '../../support/databases/world.ts';
+import { keepSilence, silence } from '../../support/engine/silence.ts';
+import { needPrograms } from '../../support/processes/programs.ts';
 
 const programs = needPrograms(t, 'chromium');
 const api = await openConsole(t, programs.chromium, { LONGHAND_KEEP_RECORDINGS_DAYS: '30' });

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { openConsole, signIn } from '../../support/browser.ts';
-import { everyPage } from '../../support/pages.ts';
-import { needPrograms } from '../../support/programs.ts';
+import { openConsole, signIn } from '../../support/console/browser.ts';
+import { everyPage } from '../../support/console/pages.ts';
+import { needPrograms } from '../../support/processes/programs.ts';
 
 // The console by keyboard alone.
 const programs = needPrograms(t, 'chromium');

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { testApi } from '../../support/client.ts';
-import { cookieOf, visit } from '../../support/console.ts';
+import { testApi } from '../../support/api/client.ts';
+import { cookieOf, visit } from '../../support/console/console.ts';
 
 const api = await testApi(t, { LONGHAND_RATE_LIMIT: '30/min' }); // a burst of 5
 const workspace = await api.world.workspace();

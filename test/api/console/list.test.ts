@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { openConsole, signIn } from '../../support/browser.ts';
-import { needPrograms } from '../../support/programs.ts';
+import { openConsole, signIn } from '../../support/console/browser.ts';
+import { needPrograms } from '../../support/processes/programs.ts';
 
 const programs = needPrograms(t, 'chromium');
 const { world, db, url, workspace, ann, key, browser } = await openConsole(t, programs.chromium);

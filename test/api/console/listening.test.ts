@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
-import { faultsOf, findings, openConsole, shot, signIn } from '../../support/browser.ts';
-import { needPrograms } from '../../support/programs.ts';
-import { eventually } from '../../support/service.ts';
-import { silence } from '../../support/silence.ts';
-import { SPEAKERS } from '../../support/world.ts';
+import { faultsOf, findings, openConsole, shot, signIn } from '../../support/console/browser.ts';
+import { SPEAKERS } from '../../support/databases/world.ts';
+import { silence } from '../../support/engine/silence.ts';
+import { needPrograms } from '../../support/processes/programs.ts';
+import { eventually } from '../../support/processes/service.ts';
 
 const programs = needPrograms(t, 'chromium');
 const { world, url, ann, key, browser } = await openConsole(t, programs.chromium);

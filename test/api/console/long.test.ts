@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { faultsOf, openBrowser, openConsole, signIn } from '../../support/browser.ts';
-import { needPrograms } from '../../support/programs.ts';
-import { SPEAKERS } from '../../support/world.ts';
+import { faultsOf, openBrowser, openConsole, signIn } from '../../support/console/browser.ts';
+import { SPEAKERS } from '../../support/databases/world.ts';
+import { needPrograms } from '../../support/processes/programs.ts';
 
 const programs = needPrograms(t, 'chromium');
 const { world, url, ann, key, browser } = await openConsole(t, programs.chromium);

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { type Response, testApi } from '../../support/client.ts';
-import { cookieOf, visit, visitor } from '../../support/console.ts';
-import { CLIENT, type Person, startOidc } from '../../support/oidc-server.ts';
+import { type Response, testApi } from '../../support/api/client.ts';
+import { cookieOf, visit, visitor } from '../../support/console/console.ts';
+import { CLIENT, type Person, startOidc } from '../../support/servers/oidc-server.ts';
 
 const provider = await startOidc(t);
 const api = await testApi(t, { OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: CLIENT.id, OIDC_CLIENT_SECRET: CLIENT.secret });

@@ -3,8 +3,8 @@ import { operatorOf } from '../../../api/contract/actor.ts';
 import { createKey } from '../../../db/access/keys.ts';
 import { addOperator, removeOperator } from '../../../db/access/operators.ts';
 import { signInLink } from '../../../db/access/sign-in-links.ts';
-import { testApi } from '../../support/client.ts';
-import { visit } from '../../support/console.ts';
+import { testApi } from '../../support/api/client.ts';
+import { visit } from '../../support/console/console.ts';
 
 const api = await testApi(t);
 const { world, db } = api;

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { faultsOf, findings, openConsole, shot, signIn } from '../../support/browser.ts';
-import { everyPage } from '../../support/pages.ts';
-import { needPrograms } from '../../support/programs.ts';
+import { faultsOf, findings, openConsole, shot, signIn } from '../../support/console/browser.ts';
+import { everyPage } from '../../support/console/pages.ts';
+import { needPrograms } from '../../support/processes/programs.ts';
 
 // Every page of the console with rows that a test inserted, in both themes, which differ in colours only, on a phone and on a wide screen.
 const programs = needPrograms(t, 'chromium');

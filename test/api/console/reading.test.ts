@@ -1,7 +1,7 @@
 import t from 'tap';
-import { openConsole, signIn } from '../../support/browser.ts';
-import { needPrograms } from '../../support/programs.ts';
-import { SPEAKERS, TURNS } from '../../support/world.ts';
+import { openConsole, signIn } from '../../support/console/browser.ts';
+import { SPEAKERS, TURNS } from '../../support/databases/world.ts';
+import { needPrograms } from '../../support/processes/programs.ts';
 
 const programs = needPrograms(t, 'chromium');
 const { world, url, ann, key, browser } = await openConsole(t, programs.chromium);

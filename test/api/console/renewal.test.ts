@@ -1,7 +1,7 @@
 import type { Page, Route } from 'playwright-core';
 import t from 'tap';
-import { faultsOf, findings, openConsole, signIn } from '../../support/browser.ts';
-import { needPrograms } from '../../support/programs.ts';
+import { faultsOf, findings, openConsole, signIn } from '../../support/console/browser.ts';
+import { needPrograms } from '../../support/processes/programs.ts';
 
 // Sessions that end while a page is open.
 const programs = needPrograms(t, 'chromium');

@@ -1,8 +1,8 @@
 import type { Route } from 'playwright-core';
 import t from 'tap';
-import { faultsOf, findings, openConsole, shot, signIn } from '../../support/browser.ts';
-import { needPrograms } from '../../support/programs.ts';
-import { SPEAKERS } from '../../support/world.ts';
+import { faultsOf, findings, openConsole, shot, signIn } from '../../support/console/browser.ts';
+import { SPEAKERS } from '../../support/databases/world.ts';
+import { needPrograms } from '../../support/processes/programs.ts';
 
 const programs = needPrograms(t, 'chromium');
 const { world, db, url, ann, key, browser } = await openConsole(t, programs.chromium);

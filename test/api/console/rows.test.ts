@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { faultsOf, findings, focusesAtOnce, openConsole, shot, signIn } from '../../support/browser.ts';
-import { visit } from '../../support/console.ts';
-import { needPrograms } from '../../support/programs.ts';
+import { faultsOf, findings, focusesAtOnce, openConsole, shot, signIn } from '../../support/console/browser.ts';
+import { visit } from '../../support/console/console.ts';
+import { needPrograms } from '../../support/processes/programs.ts';
 
 const programs = needPrograms(t, 'chromium');
 const api = await openConsole(t, programs.chromium);

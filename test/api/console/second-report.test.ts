@@ -5,10 +5,10 @@ import type { Courier } from '../../../engine/courier/courier.ts';
 import { nextReport } from '../../../engine/courier/report.ts';
 import { openWriter } from '../../../engine/reports/writer.ts';
 import { openHoldings } from '../../../engine/tasks/holdings.ts';
-import { faultsOf, openConsole, shot, signIn } from '../../support/browser.ts';
-import { visit } from '../../support/console.ts';
-import { needPrograms } from '../../support/programs.ts';
-import { SPEAKERS } from '../../support/world.ts';
+import { faultsOf, openConsole, shot, signIn } from '../../support/console/browser.ts';
+import { visit } from '../../support/console/console.ts';
+import { SPEAKERS } from '../../support/databases/world.ts';
+import { needPrograms } from '../../support/processes/programs.ts';
 
 const programs = needPrograms(t, 'chromium');
 const api = await openConsole(t, programs.chromium);

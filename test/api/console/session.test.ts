@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { makeSignInLink } from '../../../db/access/sign-in-links.ts';
-import { testApi } from '../../support/client.ts';
-import { cookieOf, visit } from '../../support/console.ts';
+import { testApi } from '../../support/api/client.ts';
+import { cookieOf, visit } from '../../support/console/console.ts';
 
 const api = await testApi(t);
 const { world, call, db } = api;

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { testApi } from '../../support/client.ts';
-import { visit } from '../../support/console.ts';
+import { testApi } from '../../support/api/client.ts';
+import { visit } from '../../support/console/console.ts';
 
 const api = await testApi(t, { LONGHAND_KEEP_RECORDINGS_DAYS: '7' });
 const { world, db } = api;

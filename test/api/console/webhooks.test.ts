@@ -7,8 +7,8 @@ import { openLog } from '../../../db/ops/log.ts';
 import { announce } from '../../../db/webhooks/outbox.ts';
 import type { Courier } from '../../../engine/courier/courier.ts';
 import { deliver } from '../../../engine/courier/deliver.ts';
-import { testApi } from '../../support/client.ts';
-import { visit } from '../../support/console.ts';
+import { testApi } from '../../support/api/client.ts';
+import { visit } from '../../support/console/console.ts';
 
 const api = await testApi(t, { LONGHAND_WEBHOOK_PRIVATE: 'allow' });
 const { world, db, vault, settings } = api;

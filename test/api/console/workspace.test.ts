@@ -1,6 +1,6 @@
 import t from 'tap';
-import { faultsOf, findings, openConsole, signIn } from '../../support/browser.ts';
-import { needPrograms } from '../../support/programs.ts';
+import { faultsOf, findings, openConsole, signIn } from '../../support/console/browser.ts';
+import { needPrograms } from '../../support/processes/programs.ts';
 
 const programs = needPrograms(t, 'chromium');
 const { world, db, url, workspace, ann, key, browser } = await openConsole(t, programs.chromium);

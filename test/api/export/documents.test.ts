@@ -7,8 +7,8 @@ import t from 'tap';
 import { contentOf } from '../../../api/export/documents/content.ts';
 import { docx } from '../../../api/export/documents/docx.ts';
 import { pdf } from '../../../api/export/documents/pdf.ts';
-import { findProgram } from '../../support/programs.ts';
-import { member } from '../../support/zip.ts';
+import { member } from '../../support/api/zip.ts';
+import { findProgram } from '../../support/processes/programs.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'longhand-documents-'));
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));

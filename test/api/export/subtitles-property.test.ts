@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import t from 'tap';
 import { columns } from '../../../api/export/lines.ts';
 import { subtitles } from '../../../api/export/subtitles.ts';
+import { LONG, readSrt, readVtt, talk, turn } from '../../support/engine/subtitles.ts';
 import { ANY_CHARACTER, runs } from '../../support/property.ts';
-import { LONG, readSrt, readVtt, talk, turn } from '../../support/subtitles.ts';
 
 /** Columns: ideographs, kana, Hangul and emoji take two, combining marks none. */
 const width = (line: string) =>

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { subtitles } from '../../../api/export/subtitles.ts';
-import { LONG, readSrt, readVtt, talk, turn } from '../../support/subtitles.ts';
+import { LONG, readSrt, readVtt, talk, turn } from '../../support/engine/subtitles.ts';
 
 t.test('subtitles() breaks at sentences and phrases, not within them', async (t) => {
   const text = 'I think that we should wait until the spring, when prices fall. Nobody will sell before that, believe me.';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { encoded, headerValue, judge, odd, openTarget, RUNS, request } from '../../support/fuzz.ts';
+import { encoded, headerValue, judge, odd, openTarget, RUNS, request } from '../../support/api/fuzz.ts';
 
 const { api, id, bearer, exchange, always } = await openTarget(t);
 

@@ -3,8 +3,8 @@ import t from 'tap';
 import { z } from 'zod';
 import { consoleRoutes } from '../../../api/console/routes.ts';
 import { ROUTES } from '../../../api/v1/routes.ts';
-import { visit } from '../../support/console.ts';
-import { encoded, headerValue, inPath, judge, odd, openTarget, RUNS, request } from '../../support/fuzz.ts';
+import { encoded, headerValue, inPath, judge, odd, openTarget, RUNS, request } from '../../support/api/fuzz.ts';
+import { visit } from '../../support/console/console.ts';
 
 const target = await openTarget(t);
 const { api, owner, key, id, exchange, always } = target;

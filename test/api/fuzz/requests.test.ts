@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { headerValue, inPath, judge, odd, openTarget, RUNS, request } from '../../support/fuzz.ts';
+import { headerValue, inPath, judge, odd, openTarget, RUNS, request } from '../../support/api/fuzz.ts';
 
 const { id, owner, bearer, exchange, always } = await openTarget(t);
 

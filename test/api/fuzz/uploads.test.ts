@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { encoded, headerValue, judge, odd, openTarget, RUNS, request } from '../../support/fuzz.ts';
-import { FILE, uploadHeaders } from '../../support/uploads.ts';
+import { encoded, headerValue, judge, odd, openTarget, RUNS, request } from '../../support/api/fuzz.ts';
+import { FILE, uploadHeaders } from '../../support/api/uploads.ts';
 
 const { key, bearer, exchange, always } = await openTarget(t);
 

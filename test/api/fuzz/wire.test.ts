@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { odd, openTarget, PATIENCE_MS, RUNS } from '../../support/fuzz.ts';
-import { connectRaw } from '../../support/raw.ts';
+import { odd, openTarget, PATIENCE_MS, RUNS } from '../../support/api/fuzz.ts';
+import { connectRaw } from '../../support/api/raw.ts';
 
 const { api, always } = await openTarget(t);
 

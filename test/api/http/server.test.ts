@@ -3,8 +3,8 @@ import t from 'tap';
 import { z } from 'zod';
 import { trusted } from '../../../api/http/client-address.ts';
 import { json, type Route, route } from '../../../api/http/route.ts';
-import { connectRaw, head } from '../../support/raw.ts';
-import { PLAIN, serveRoutes } from '../../support/serving.ts';
+import { connectRaw, head } from '../../support/api/raw.ts';
+import { PLAIN, serveRoutes } from '../../support/api/serving.ts';
 
 const ROUTES: Route[] = [
   route({

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { testApi } from '../../support/client.ts';
-import { BACK } from '../../support/oauth.ts';
+import { testApi } from '../../support/api/client.ts';
+import { BACK } from '../../support/servers/oauth.ts';
 
 t.test('a flood of bad codes from one address is refused before any query, while known keys still work', async (t) => {
   const token = { method: 'POST', path: '/oauth/token', body: 'grant_type=refresh_token&client_id=x&refresh_token=y' };

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { forgetClients } from '../../../db/access/oauth-clients.ts';
 import { refresh } from '../../../db/access/tokens.ts';
-import { visit } from '../../support/console.ts';
-import { BACK, oauthBench, REFUSED } from '../../support/oauth.ts';
+import { visit } from '../../support/console/console.ts';
+import { BACK, oauthBench, REFUSED } from '../../support/servers/oauth.ts';
 
 const { api, person, answerConsent, request, form, connected, sql, works } = await oauthBench(t);
 const pause = () => new Promise((resolve) => setTimeout(resolve, 1_100)); // lookups are cached for a second

@@ -4,7 +4,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { OAuthClientInformationFull, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import t from 'tap';
-import { BACK, oauthBench } from '../../support/oauth.ts';
+import { BACK, oauthBench } from '../../support/servers/oauth.ts';
 
 const { api, person, answerConsent, request, form, connected } = await oauthBench(t);
 

@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import t from 'tap';
-import { testApi } from '../../support/client.ts';
+import { testApi } from '../../support/api/client.ts';
 
 /* Revision 2026-07-28, in which each request describes itself. Revisions with `initialize` are in tools.test.ts. */
 

@@ -1,7 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import t from 'tap';
-import { testApi } from '../../support/client.ts';
+import { testApi } from '../../support/api/client.ts';
 
 const api = await testApi(t);
 const workspace = await api.world.workspace({ name: 'Acme' });

@@ -3,9 +3,9 @@ import { createReadStream, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import OpenAI from 'openai';
 import t from 'tap';
-import { excerpt } from '../../support/engine.ts';
-import { ROOT } from '../../support/processes.ts';
-import { openService } from '../../support/service.ts';
+import { excerpt } from '../../support/engine/engine.ts';
+import { ROOT } from '../../support/processes/processes.ts';
+import { openService } from '../../support/processes/service.ts';
 
 const RECORDING = path.join(ROOT, 'bench/data/two-speakers.wav');
 const PHRASE = /account of himself/i;

@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI, { toFile } from 'openai';
 import t from 'tap';
-import { testApi } from '../../support/client.ts';
-import { connectRaw } from '../../support/raw.ts';
-import { eventually } from '../../support/service.ts';
+import { testApi } from '../../support/api/client.ts';
+import { connectRaw } from '../../support/api/raw.ts';
+import { eventually } from '../../support/processes/service.ts';
 
 const api = await testApi(t, { LONGHAND_WAIT_S: '1', LONGHAND_LIMIT_MAX_FILE_BYTES: '100000' });
 const owner = await api.world.member(await api.world.workspace(), { role: 'owner' });

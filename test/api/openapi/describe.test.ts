@@ -4,7 +4,7 @@ import { ERRORS } from '../../../api/contract/errors.ts';
 import { describeApi } from '../../../api/openapi/describe.ts';
 import type { Operation } from '../../../api/openapi/document.ts';
 import { ROUTES } from '../../../api/v1/routes.ts';
-import { testApi } from '../../support/client.ts';
+import { testApi } from '../../support/api/client.ts';
 import { EVERYWHERE, PAIRS } from '../codes.ts';
 
 const REVIEWED = new URL('../openapi.json', import.meta.url);

@@ -3,8 +3,8 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
-import { testApi } from '../../support/client.ts';
-import { finish, ROOT } from '../../support/processes.ts';
+import { testApi } from '../../support/api/client.ts';
+import { finish, ROOT } from '../../support/processes/processes.ts';
 
 const tool = (name: string) => path.join(ROOT, 'node_modules', '.bin', name);
 

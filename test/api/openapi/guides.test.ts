@@ -5,11 +5,11 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { guides } from '../../../api/openapi/guides.ts';
-import { excerpt } from '../../support/engine.ts';
-import { addTiny, TINY } from '../../support/models.ts';
-import { finish, LONGHAND, longhand, start } from '../../support/processes.ts';
-import { findProgram } from '../../support/programs.ts';
-import { connectRaw } from '../../support/raw.ts';
+import { connectRaw } from '../../support/api/raw.ts';
+import { excerpt } from '../../support/engine/engine.ts';
+import { addTiny, TINY } from '../../support/engine/models.ts';
+import { finish, LONGHAND, longhand, start } from '../../support/processes/processes.ts';
+import { findProgram } from '../../support/processes/programs.ts';
 
 // Every sample of the guides, exactly as printed, against the whole product.
 const home = mkdtempSync(path.join(tmpdir(), 'longhand-guides-'));

@@ -2,9 +2,9 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import t from 'tap';
 import { guides } from '../../../api/openapi/guides.ts';
 import { DOCS_POLICY } from '../../../api/openapi/pages.ts';
-import { faultsOf, findings, openBrowser, shot } from '../../support/browser.ts';
-import { testApi } from '../../support/client.ts';
-import { needPrograms } from '../../support/programs.ts';
+import { testApi } from '../../support/api/client.ts';
+import { faultsOf, findings, openBrowser, shot } from '../../support/console/browser.ts';
+import { needPrograms } from '../../support/processes/programs.ts';
 
 const programs = needPrograms(t, 'chromium');
 const api = await testApi(t);

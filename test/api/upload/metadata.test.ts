@@ -3,8 +3,8 @@ import t from 'tap';
 import { readAuthor } from '../../../api/upload/author.ts';
 import { checkMetadata } from '../../../api/upload/metadata.ts';
 import { looksSecret } from '../../../api/upload/secret.ts';
+import { refusal as code } from '../../support/api/refusal.ts';
 import { runs } from '../../support/property.ts';
-import { refusal as code } from '../../support/refusal.ts';
 
 t.test('checkMetadata() answers the first fault in the published order', async (t) => {
   const cases: [string, string][] = [

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { cleanName, givenName, readFileName } from '../../../api/upload/filename.ts';
+import { refusal as code } from '../../support/api/refusal.ts';
 import { ANY_CHARACTER, runs } from '../../support/property.ts';
-import { refusal as code } from '../../support/refusal.ts';
 
 t.test('givenName() reads every form of Content-Disposition', async (t) => {
   const forms: [string, string | null][] = [

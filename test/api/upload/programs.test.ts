@@ -4,8 +4,8 @@ import path from 'node:path';
 import t from 'tap';
 import { openLink } from '../../../scripts/systems/refusals/link.ts';
 import { type Command, curl, pythonClient, run, wget } from '../../../scripts/systems/refusals/programs.ts';
-import { testApi } from '../../support/client.ts';
-import { findProgram } from '../../support/programs.ts';
+import { testApi } from '../../support/api/client.ts';
+import { findProgram } from '../../support/processes/programs.ts';
 
 const MB = 1_000_000;
 const SLOW = 2.5 * MB; // 16 MB take 6.4 s: more than socket buffers hold, and longer than 3 s (an earlier limit of the service)

@@ -1,8 +1,8 @@
 /* Uploads of parts of files and of compressed files, which would be taken for the file itself. */
 import t from 'tap';
-import { testApi } from '../../support/client.ts';
-import { provokes } from '../../support/provokes.ts';
-import { FILE, knock, send } from '../../support/uploads.ts';
+import { testApi } from '../../support/api/client.ts';
+import { provokes } from '../../support/api/provokes.ts';
+import { FILE, knock, send } from '../../support/api/uploads.ts';
 
 const POST = 'POST /transcriptions';
 const api = await testApi(t);

@@ -1,10 +1,10 @@
 import t from 'tap';
 import { settleForeignChanges } from '../../../db/transcripts/changes.ts';
 import { renameSpeaker } from '../../../db/transcripts/speakers.ts';
-import { tokenOf } from '../../support/actors.ts';
-import { testApi } from '../../support/client.ts';
-import { visit } from '../../support/console.ts';
-import { eventually } from '../../support/service.ts';
+import { tokenOf } from '../../support/api/actors.ts';
+import { testApi } from '../../support/api/client.ts';
+import { visit } from '../../support/console/console.ts';
+import { eventually } from '../../support/processes/service.ts';
 
 const api = await testApi(t);
 const { world, db, vault } = api;

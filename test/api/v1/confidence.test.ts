@@ -1,5 +1,5 @@
 import t from 'tap';
-import { testApi } from '../../support/client.ts';
+import { testApi } from '../../support/api/client.ts';
 
 const api = await testApi(t);
 const { world, db } = api;

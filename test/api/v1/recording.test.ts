@@ -5,11 +5,11 @@ import t from 'tap';
 import { complete, fail } from '../../../db/jobs/complete.ts';
 import { expiredMedia } from '../../../db/jobs/kept.ts';
 import { leftoverMedia } from '../../../db/jobs/sweep.ts';
-import { openByHand } from '../../support/byhand.ts';
-import { testApi } from '../../support/client.ts';
-import { visit } from '../../support/console.ts';
-import { provokes } from '../../support/provokes.ts';
-import { send } from '../../support/uploads.ts';
+import { testApi } from '../../support/api/client.ts';
+import { provokes } from '../../support/api/provokes.ts';
+import { send } from '../../support/api/uploads.ts';
+import { visit } from '../../support/console/console.ts';
+import { openByHand } from '../../support/engine/byhand.ts';
 
 const api = await testApi(t, { LONGHAND_KEEP_RECORDINGS_DAYS: '7' });
 const { world, db, settings } = api;

@@ -6,9 +6,9 @@ import { reportTarget } from '../../../db/reports/request.ts';
 import { openVault } from '../../../db/secrets/vault.ts';
 import { hold } from '../../../db/transcripts/mutate.ts';
 import { loadRecord, readVersions } from '../../../db/transcripts/record.ts';
-import { tokenOf } from '../../support/actors.ts';
-import { testDatabase } from '../../support/database.ts';
-import { openWorld } from '../../support/world.ts';
+import { tokenOf } from '../../support/api/actors.ts';
+import { testDatabase } from '../../support/databases/database.ts';
+import { openWorld } from '../../support/databases/world.ts';
 
 const { db } = await testDatabase(t);
 const vault = await openVault(db, [randomBytes(32)]);

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { mergeDue } from '../../../db/search/blocks.ts';
 import { indexWaiting } from '../../../db/search/keep.ts';
-import { testApi } from '../../support/client.ts';
-import type { Given } from '../../support/world.ts';
+import { testApi } from '../../support/api/client.ts';
+import type { Given } from '../../support/databases/world.ts';
 
 const api = await testApi(t);
 const { world, db, vault } = api;

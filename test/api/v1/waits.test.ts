@@ -1,8 +1,8 @@
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { testApi } from '../../support/client.ts';
-import { eventually } from '../../support/service.ts';
+import { testApi } from '../../support/api/client.ts';
+import { eventually } from '../../support/processes/service.ts';
 
 const api = await testApi(t);
 const owner = await api.world.member(await api.world.workspace(), { role: 'owner' });

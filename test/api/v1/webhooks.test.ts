@@ -8,7 +8,7 @@ import { openLog } from '../../../db/ops/log.ts';
 import { announce } from '../../../db/webhooks/outbox.ts';
 import type { Courier } from '../../../engine/courier/courier.ts';
 import { deliver } from '../../../engine/courier/deliver.ts';
-import { testApi } from '../../support/client.ts';
+import { testApi } from '../../support/api/client.ts';
 
 const api = await testApi(t, { LONGHAND_WEBHOOK_PRIVATE: 'allow' });
 const { world, db, vault, settings } = api;

@@ -15,7 +15,7 @@ import { decode } from '../../../engine/audio/decode.ts';
 import { FIRST_FRAME_SECONDS, FRAME_SECONDS } from '../../../engine/diarization/pyannote.ts';
 import { observe, speechProbability } from '../../../engine/diarization/segmentation.ts';
 import { openPool } from '../../../engine/runtime/pool.ts';
-import { shippedModels } from '../../support/models.ts';
+import { shippedModels } from '../../support/engine/models.ts';
 
 t.test('bench/data contains clips of every kind that bench uses', async (t) => {
   t.ok(englishClips().length >= 40);

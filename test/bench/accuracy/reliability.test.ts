@@ -2,7 +2,7 @@ import t from 'tap';
 import { judge } from '../../../bench/accuracy/confidence.ts';
 import { fitLogistic, type Judged, reliability } from '../../../bench/accuracy/reliability.ts';
 import { seeded } from '../../../bench/random.ts';
-import { logistic, logit } from '../../../engine/asr/whisper/calibration.ts';
+import { logistic, logit } from '../../../engine/asr/whisper/timing/calibration.ts';
 
 const words = (count: number, confidence: number, right: number): Judged[] =>
   Array.from({ length: count }, (_, i) => ({ confidence, right: i < right }));

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { checkModelApart } from '../../../bench/models/check-apart.ts';
 import { SHIPPED_FOLDER } from '../../../models/manifest.ts';
-import { addTiny, TINY } from '../../support/models.ts';
+import { addTiny, TINY } from '../../support/engine/models.ts';
 
 const diarization = join(SHIPPED_FOLDER, 'diarization');
 const options = { diarization, threads: 1, seconds: 0.1 };

@@ -4,8 +4,8 @@ import { comparePrograms, measurePeers } from '../../../bench/peers/comparison.t
 import { modelPrograms } from '../../../bench/peers/models.ts';
 import type { Peer } from '../../../bench/peers/peers.ts';
 import { openPool } from '../../../engine/runtime/pool.ts';
-import { shippedModels } from '../../support/models.ts';
-import { addDigits, recordings, SAID } from '../../support/recordings.ts';
+import { shippedModels } from '../../support/engine/models.ts';
+import { addDigits, recordings, SAID } from '../../support/engine/recordings.ts';
 
 /** A folder of two recordings of digits, which a small model recognises quickly. */
 const rows = Object.entries(SAID).map(([file, said]) => [file, '4', 'en', file, said, '1', 'test'].join('\t'));

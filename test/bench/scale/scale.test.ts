@@ -9,7 +9,7 @@ import { openLog } from '../../../db/ops/log.ts';
 import { openDb } from '../../../db/postgres/orm.ts';
 import { openVault } from '../../../db/secrets/vault.ts';
 import { openSpool } from '../../../db/spool/open.ts';
-import { testDatabase } from '../../support/database.ts';
+import { testDatabase } from '../../support/databases/database.ts';
 
 t.test('latencyOf() returns percentiles of unsorted times', async (t) => {
   const times = Array.from({ length: 100 }, (_, i) => (37 * i) % 100);

@@ -3,7 +3,7 @@ import { bench } from '../../../bench/bench.ts';
 import { table } from '../../../bench/report.ts';
 import { underLoad } from '../../../bench/speed/speed.ts';
 import type { Transcript } from '../../../engine/types.ts';
-import { wordless } from '../../support/pools.ts';
+import { wordless } from '../../support/engine/pools.ts';
 
 const PATHS = { long: 'long', call: 'call', note: 'note' };
 const SECONDS: Record<string, number> = { long: 600, call: 60, note: 5 };

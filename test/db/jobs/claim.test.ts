@@ -4,8 +4,8 @@ import t from 'tap';
 import { type ClaimedTranscription, claimNext, claimProbe, probed } from '../../../db/jobs/claim.ts';
 import { complete, fail, raise } from '../../../db/jobs/complete.ts';
 import { renew, requeue } from '../../../db/jobs/leases.ts';
-import { testDatabase } from '../../support/database.ts';
-import { finished, openBench } from '../../support/work.ts';
+import { testDatabase } from '../../support/databases/database.ts';
+import { finished, openBench } from '../../support/engine/work.ts';
 
 const { db } = await testDatabase(t);
 const bench = await openBench(db);

@@ -3,8 +3,8 @@ import t from 'tap';
 import { type ClaimedTranscription, claimNext } from '../../../db/jobs/claim.ts';
 import { correctTimes, databaseSeconds, hasTimesAhead, openClockWatch } from '../../../db/jobs/clock.ts';
 import { registerEngine } from '../../../db/jobs/engines.ts';
-import { testDatabase } from '../../support/database.ts';
-import { engineFacts, openBench } from '../../support/work.ts';
+import { testDatabase } from '../../support/databases/database.ts';
+import { engineFacts, openBench } from '../../support/engine/work.ts';
 
 const { db } = await testDatabase(t);
 const bench = await openBench(db);

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { abandoned, deletedMedia, forgetOrphans, listPlace, noteOrphans, setListPlace } from '../../../db/jobs/orphans.ts';
 import { sweepUploads } from '../../../db/uploads/accept.ts';
-import { testDatabase } from '../../support/database.ts';
-import { openBench } from '../../support/work.ts';
+import { testDatabase } from '../../support/databases/database.ts';
+import { openBench } from '../../support/engine/work.ts';
 
 const { db } = await testDatabase(t);
 const bench = await openBench(db);

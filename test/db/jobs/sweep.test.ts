@@ -10,8 +10,8 @@ import { requeue } from '../../../db/jobs/leases.ts';
 import { unneeded } from '../../../db/jobs/orphans.ts';
 import { expireTranscripts, forgetExpired, leftoverMedia, reclaimReports, reclaimTranscriptions } from '../../../db/jobs/sweep.ts';
 import { claimReport, completeReport, failReport, loadSource } from '../../../db/reports/work.ts';
-import { testDatabase } from '../../support/database.ts';
-import { engineFacts, finished, openBench } from '../../support/work.ts';
+import { testDatabase } from '../../support/databases/database.ts';
+import { engineFacts, finished, openBench } from '../../support/engine/work.ts';
 
 const { db } = await testDatabase(t);
 const bench = await openBench(db);

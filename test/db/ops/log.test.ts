@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { ROOT } from '../../support/processes.ts';
+import { ROOT } from '../../support/processes/processes.ts';
 
 const PROGRAM = `
   const { openLog } = await import(${JSON.stringify(join(ROOT, 'db/ops/log.ts'))});

@@ -5,7 +5,7 @@ import path from 'node:path';
 import t from 'tap';
 import { type Embedded, startEmbedded } from '../../../db/postgres/embedded.ts';
 import { openDb } from '../../../db/postgres/orm.ts';
-import { noDisks, smallDisk } from '../../support/disk.ts';
+import { noDisks, smallDisk } from '../../support/processes/disk.ts';
 
 const root = mkdtempSync(path.join(tmpdir(), 'longhand-embedded-')); // mode 0700, like /root: not accessible to the account of PostgreSQL
 const folder = path.join(root, 'postgres');

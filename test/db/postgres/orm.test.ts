@@ -5,8 +5,8 @@ import { Project } from '../../../db/postgres/entities/member.ts';
 import { entityMapping, openDb, type Tx } from '../../../db/postgres/orm.ts';
 import { requirePolicies } from '../../../db/postgres/policies.ts';
 import { Unwanted, whileWanted } from '../../../db/postgres/wanted.ts';
-import { testDatabase } from '../../support/database.ts';
-import { superuserPassword } from '../../support/postgres.ts';
+import { testDatabase } from '../../support/databases/database.ts';
+import { superuserPassword } from '../../support/databases/postgres.ts';
 
 const { db, url } = await testDatabase(t);
 

@@ -10,14 +10,14 @@ import { startEmbedded } from '../../../db/postgres/embedded.ts';
 import { migrate } from '../../../db/postgres/migrate.ts';
 import { type Db, openDb } from '../../../db/postgres/orm.ts';
 import { openPool } from '../../../db/postgres/pool.ts';
-import { startBouncer } from '../../support/bouncer.ts';
-import { testDatabase } from '../../support/database.ts';
-import { conversation } from '../../support/engine.ts';
-import { TINY } from '../../support/models.ts';
-import { needPrograms } from '../../support/programs.ts';
-import { openService } from '../../support/service.ts';
-import { send } from '../../support/uploads.ts';
-import { finished, openBench } from '../../support/work.ts';
+import { send } from '../../support/api/uploads.ts';
+import { startBouncer } from '../../support/databases/bouncer.ts';
+import { testDatabase } from '../../support/databases/database.ts';
+import { conversation } from '../../support/engine/engine.ts';
+import { TINY } from '../../support/engine/models.ts';
+import { finished, openBench } from '../../support/engine/work.ts';
+import { needPrograms } from '../../support/processes/programs.ts';
+import { openService } from '../../support/processes/service.ts';
 
 /* A real PgBouncer in transaction mode: each transaction of a client may run on a different server connection. */
 

@@ -12,7 +12,7 @@ import { claimPreview } from '../../../db/reports/previews.ts';
 import { claimReport } from '../../../db/reports/work.ts';
 import { deletedWorkspaces, purgeNext } from '../../../db/tenants/purge.ts';
 import { claimDelivery, requeueDeliveries } from '../../../db/webhooks/outbox.ts';
-import { filledDatabase } from '../../support/explain.ts';
+import { filledDatabase } from '../../support/databases/explain.ts';
 
 /*
  * Plans of the periodic and hot statements of engines and couriers, on filled and analysed tables: none may scan a large one. Those of all

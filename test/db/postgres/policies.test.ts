@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Tx } from '../../../db/postgres/orm.ts';
-import { testDatabase } from '../../support/database.ts';
+import { testDatabase } from '../../support/databases/database.ts';
 
 /*
  * Row-level security protects against missing predicates: every table that has it, according to pg_class, is filled with a row of each of two

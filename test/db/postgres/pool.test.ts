@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { openDb } from '../../../db/postgres/orm.ts';
 import { Unwanted, whileWanted } from '../../../db/postgres/wanted.ts';
-import { testDatabase } from '../../support/database.ts';
+import { testDatabase } from '../../support/databases/database.ts';
 
 const CANCEL_BYTES = 16; // of a request to cancel; one to begin a session is longer
 const LATE_MS = 400; // for requests to cancel, behind lateLink()

@@ -5,8 +5,8 @@ import { MIGRATIONS } from '../../../db/postgres/migrations/index.ts';
 import { type Db, openDb } from '../../../db/postgres/orm.ts';
 import { MIGRATION_NAMES } from '../../../db/postgres/pending.ts';
 import { compareSchema, generateSchema } from '../../../db/postgres/schema.ts';
-import { testDatabase } from '../../support/database.ts';
-import { longhand } from '../../support/processes.ts';
+import { testDatabase } from '../../support/databases/database.ts';
+import { longhand } from '../../support/processes/processes.ts';
 
 t.test('every migration is in a file of its name', async (t) => {
   t.strictSame(

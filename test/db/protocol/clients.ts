@@ -7,8 +7,8 @@ import { reportTarget, requestReports } from '../../../db/reports/request.ts';
 import { remove } from '../../../db/transcripts/mutate.ts';
 import { takeSlot, type UploadRequest } from '../../../db/uploads/accept.ts';
 import { claimKey, type IdempotencyClaim } from '../../../db/uploads/idempotency.ts';
-import { tokenOf } from '../../support/actors.ts';
-import { type Actor, Fault } from '../../support/interleave.ts';
+import { tokenOf } from '../../support/api/actors.ts';
+import { type Actor, Fault } from '../../support/databases/interleave.ts';
 import type { Seeded } from '../../support/seeded.ts';
 import { fenced, type Operation, type Part, uuid, type World } from './world.ts';
 

@@ -10,8 +10,8 @@ import { Stopping } from '../../../engine/tasks/holdings.ts';
 import { removeMedia } from '../../../engine/tasks/media.ts';
 import { settle } from '../../../engine/tasks/probe.ts';
 import { MediaError } from '../../../engine/types.ts';
-import type { Actor } from '../../support/interleave.ts';
-import { finished } from '../../support/work.ts';
+import type { Actor } from '../../support/databases/interleave.ts';
+import { finished } from '../../support/engine/work.ts';
 import { belief, engineOf, fenced, lately, MINUTE, type Operation, type Part, type World } from './world.ts';
 
 const DECODED = [30, 60, 120, 120, 180]; // decoded seconds of a recording

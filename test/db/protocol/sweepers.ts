@@ -5,7 +5,7 @@ import { expireTranscripts, leftoverMedia, reclaimReports, reclaimTranscriptions
 import type { Db } from '../../../db/postgres/orm.ts';
 import { sweepUploads } from '../../../db/uploads/accept.ts';
 import { removeMedia } from '../../../engine/tasks/media.ts';
-import type { Actor } from '../../support/interleave.ts';
+import type { Actor } from '../../support/databases/interleave.ts';
 import { engineOf, type Operation, type Part, type World } from './world.ts';
 
 export const SWEEPER: Part = {

@@ -5,9 +5,9 @@ import type { Db } from '../../../db/postgres/orm.ts';
 import type { ReportClaim } from '../../../db/reports/work.ts';
 import type { Delivery } from '../../../db/webhooks/outbox.ts';
 import type { Engine } from '../../../engine/tasks/engine.ts';
-import type { Actor } from '../../support/interleave.ts';
+import type { Actor } from '../../support/databases/interleave.ts';
+import type { Bench } from '../../support/engine/work.ts';
 import type { Seeded } from '../../support/seeded.ts';
-import type { Bench } from '../../support/work.ts';
 import { trespassed } from './promises.ts';
 
 export const MINUTE = 60; // declared seconds of every recording: with whole minutes a balance can be just sufficient, or just insufficient

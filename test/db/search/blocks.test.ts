@@ -8,9 +8,9 @@ import { mergeDue } from '../../../db/search/blocks.ts';
 import { keepAll } from '../../../db/search/keep.ts';
 import { match } from '../../../db/search/match.ts';
 import { openVault } from '../../../db/secrets/vault.ts';
-import { testDatabase } from '../../support/database.ts';
+import { testDatabase } from '../../support/databases/database.ts';
+import { openWorld } from '../../support/databases/world.ts';
 import { runs } from '../../support/property.ts';
-import { openWorld } from '../../support/world.ts';
 
 const { db } = await testDatabase(t);
 const world = openWorld(db, await openVault(db, [randomBytes(32)]));

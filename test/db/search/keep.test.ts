@@ -7,8 +7,8 @@ import { mergeDue } from '../../../db/search/blocks.ts';
 import { indexWaiting, keepAll, keepTerms, searchWork } from '../../../db/search/keep.ts';
 import { match } from '../../../db/search/match.ts';
 import { openVault } from '../../../db/secrets/vault.ts';
-import { testDatabase } from '../../support/database.ts';
-import { openWorld } from '../../support/world.ts';
+import { testDatabase } from '../../support/databases/database.ts';
+import { openWorld } from '../../support/databases/world.ts';
 
 const { db } = await testDatabase(t);
 const vault = await openVault(db, [randomBytes(32)]);

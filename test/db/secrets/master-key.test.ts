@@ -3,7 +3,7 @@ import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { loadMasterKeys, parseMasterKeys } from '../../../db/secrets/master-key.ts';
-import { withoutLinks } from '../../support/links.ts';
+import { withoutLinks } from '../../support/processes/links.ts';
 
 t.test('loadMasterKeys() creates one key with mode 0600, shared by all processes that start concurrently', async (t) => {
   const home = join(t.testdir(), 'state');

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import type { Db } from '../../../db/postgres/orm.ts';
 import { openVault, type Vault } from '../../../db/secrets/vault.ts';
-import { testDatabase } from '../../support/database.ts';
+import { testDatabase } from '../../support/databases/database.ts';
 
 const master = randomBytes(32);
 

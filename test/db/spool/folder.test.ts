@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { openFolderSpool } from '../../../db/spool/folder.ts';
 import type { Spool } from '../../../db/spool/spool.ts';
-import { names, pagesOf } from '../../support/spool.ts';
+import { names, pagesOf } from '../../support/engine/spool.ts';
 
 async function store(spool: Spool, id: string, extension: string, data: Buffer, step = 65_536): Promise<Buffer> {
   const writer = await spool.create(id, extension);

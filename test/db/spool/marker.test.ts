@@ -3,8 +3,8 @@ import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { openOwnSpool, openReceivingSpool } from '../../../db/spool/marker.ts';
-import { testDatabase } from '../../support/database.ts';
-import { openBench } from '../../support/work.ts';
+import { testDatabase } from '../../support/databases/database.ts';
+import { openBench } from '../../support/engine/work.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const FOREIGN = { code: 'EIO', message: /so it is not the spool of this installation/ };

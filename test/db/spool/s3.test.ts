@@ -6,9 +6,9 @@ import { CreateMultipartUploadCommand, S3Client, UploadPartCommand } from '@aws-
 import t from 'tap';
 import { openSpool } from '../../../db/spool/open.ts';
 import type { Spool } from '../../../db/spool/spool.ts';
-import { needPrograms } from '../../support/programs.ts';
-import { CREDENTIALS, startS3 } from '../../support/s3.ts';
-import { names, pagesOf } from '../../support/spool.ts';
+import { names, pagesOf } from '../../support/engine/spool.ts';
+import { needPrograms } from '../../support/processes/programs.ts';
+import { CREDENTIALS, startS3 } from '../../support/servers/s3.ts';
 
 const { versitygw } = needPrograms(t, 'versitygw');
 const s3 = await startS3(t, versitygw);

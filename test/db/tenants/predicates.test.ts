@@ -29,10 +29,10 @@ import {
   rotateSecret,
   testWebhook,
 } from '../../../db/webhooks/endpoints.ts';
-import { tokenOf } from '../../support/actors.ts';
-import { testDatabase } from '../../support/database.ts';
-import { openBench } from '../../support/work.ts';
-import { openWorld } from '../../support/world.ts';
+import { tokenOf } from '../../support/api/actors.ts';
+import { testDatabase } from '../../support/databases/database.ts';
+import { openWorld } from '../../support/databases/world.ts';
+import { openBench } from '../../support/engine/work.ts';
 
 const { db } = await testDatabase(t);
 const { vault } = await openBench(db);

@@ -5,8 +5,8 @@ import { complete } from '../../../db/jobs/complete.ts';
 import { claimReport } from '../../../db/reports/work.ts';
 import { deletedWorkspaces, PURGED, purgeNext } from '../../../db/tenants/purge.ts';
 import { deleteWorkspace } from '../../../db/tenants/workspaces.ts';
-import { testDatabase } from '../../support/database.ts';
-import { finished, openBench } from '../../support/work.ts';
+import { testDatabase } from '../../support/databases/database.ts';
+import { finished, openBench } from '../../support/engine/work.ts';
 
 const { db } = await testDatabase(t);
 const bench = await openBench(db);

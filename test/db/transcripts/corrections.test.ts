@@ -3,9 +3,9 @@ import t from 'tap';
 import { openVault, type Vault } from '../../../db/secrets/vault.ts';
 import type { Wish } from '../../../db/transcripts/correct.ts';
 import { correct, listChanges } from '../../../db/transcripts/corrections.ts';
-import { tokenOf } from '../../support/actors.ts';
-import { testDatabase } from '../../support/database.ts';
-import { openWorld } from '../../support/world.ts';
+import { tokenOf } from '../../support/api/actors.ts';
+import { testDatabase } from '../../support/databases/database.ts';
+import { openWorld } from '../../support/databases/world.ts';
 
 const { db } = await testDatabase(t);
 const vault = await openVault(db, [randomBytes(32)]);

@@ -6,10 +6,10 @@ import { openVault } from '../../../db/secrets/vault.ts';
 import type { ListQuery } from '../../../db/transcripts/filter.ts';
 import { listItems } from '../../../db/transcripts/list.ts';
 import { openTotals } from '../../../db/transcripts/totals.ts';
-import { tokenOf } from '../../support/actors.ts';
-import { testDatabase } from '../../support/database.ts';
+import { tokenOf } from '../../support/api/actors.ts';
+import { testDatabase } from '../../support/databases/database.ts';
+import { openWorld, type Person } from '../../support/databases/world.ts';
 import { runs } from '../../support/property.ts';
-import { openWorld, type Person } from '../../support/world.ts';
 
 const { db } = await testDatabase(t);
 const vault = await openVault(db, [randomBytes(32)]);

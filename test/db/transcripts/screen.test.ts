@@ -11,10 +11,10 @@ import { listItems } from '../../../db/transcripts/list.ts';
 import { hold, remove } from '../../../db/transcripts/mutate.ts';
 import { listScreened } from '../../../db/transcripts/screen.ts';
 import { openTotals } from '../../../db/transcripts/totals.ts';
-import { tokenOf } from '../../support/actors.ts';
-import { testDatabase } from '../../support/database.ts';
+import { tokenOf } from '../../support/api/actors.ts';
+import { testDatabase } from '../../support/databases/database.ts';
+import { openWorld } from '../../support/databases/world.ts';
 import { runs } from '../../support/property.ts';
-import { openWorld } from '../../support/world.ts';
 
 const { db } = await testDatabase(t);
 const vault = await openVault(db, [randomBytes(32)]);

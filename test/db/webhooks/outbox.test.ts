@@ -5,8 +5,8 @@ import { correctTimes } from '../../../db/jobs/clock.ts';
 import { complete, fail } from '../../../db/jobs/complete.ts';
 import { enqueue } from '../../../db/jobs/queue.ts';
 import { claimDelivery, type Delivery, settleDelivery } from '../../../db/webhooks/outbox.ts';
-import { testDatabase } from '../../support/database.ts';
-import { finished, openBench } from '../../support/work.ts';
+import { testDatabase } from '../../support/databases/database.ts';
+import { finished, openBench } from '../../support/engine/work.ts';
 import { deliveriesIn } from './deliveries.ts';
 
 const { db } = await testDatabase(t);

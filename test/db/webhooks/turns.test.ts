@@ -1,7 +1,7 @@
 import t from 'tap';
 import { requeueDeliveries, settleDelivery } from '../../../db/webhooks/outbox.ts';
-import { testDatabase } from '../../support/database.ts';
-import { openBench } from '../../support/work.ts';
+import { testDatabase } from '../../support/databases/database.ts';
+import { openBench } from '../../support/engine/work.ts';
 import { deliveriesIn } from './deliveries.ts';
 
 /* The order of deliveries: no receiver may delay those of others. */

@@ -9,7 +9,7 @@ import { decode } from '../../../engine/audio/decode.ts';
 import { openPool } from '../../../engine/runtime/pool.ts';
 import { transcribe } from '../../../engine/transcribe.ts';
 import { SAMPLE_RATE, type Word } from '../../../engine/types.ts';
-import { shippedModels } from '../../support/models.ts';
+import { shippedModels } from '../../support/engine/models.ts';
 import { ffmpeg, random } from '../hostile/bench.ts';
 import { clip, voice } from './voices.ts';
 

@@ -8,11 +8,11 @@ import type { Courier } from '../../../engine/courier/courier.ts';
 import { nextPreview } from '../../../engine/courier/preview.ts';
 import { openWriter, type Writer } from '../../../engine/reports/writer.ts';
 import { openHoldings } from '../../../engine/tasks/holdings.ts';
-import { tokenOf } from '../../support/actors.ts';
-import { testDatabase } from '../../support/database.ts';
-import { startLlm } from '../../support/llm-server.ts';
-import { openBench } from '../../support/work.ts';
-import { openWorld, type Person } from '../../support/world.ts';
+import { tokenOf } from '../../support/api/actors.ts';
+import { testDatabase } from '../../support/databases/database.ts';
+import { openWorld, type Person } from '../../support/databases/world.ts';
+import { openBench } from '../../support/engine/work.ts';
+import { startLlm } from '../../support/servers/llm-server.ts';
 
 const { db } = await testDatabase(t);
 const { vault } = await openBench(db);

@@ -9,10 +9,10 @@ import type { Courier } from '../../../engine/courier/courier.ts';
 import { nextReport } from '../../../engine/courier/report.ts';
 import { openWriter, type Writer } from '../../../engine/reports/writer.ts';
 import { openHoldings } from '../../../engine/tasks/holdings.ts';
-import { testDatabase } from '../../support/database.ts';
-import { type Answer, startLlm } from '../../support/llm-server.ts';
-import { openBench } from '../../support/work.ts';
-import { openWorld, type Person, TURNS } from '../../support/world.ts';
+import { testDatabase } from '../../support/databases/database.ts';
+import { openWorld, type Person, TURNS } from '../../support/databases/world.ts';
+import { openBench } from '../../support/engine/work.ts';
+import { type Answer, startLlm } from '../../support/servers/llm-server.ts';
 
 const { db } = await testDatabase(t);
 const { vault, ...bench } = await openBench(db);

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { Writing } from '../../../db/jobs/heartbeat.ts';
 import { reclaimReports } from '../../../db/jobs/sweep.ts';
-import { engineBench } from '../../support/engine.ts';
-import { type Answer, startLlm } from '../../support/llm-server.ts';
+import { openWorld } from '../../support/databases/world.ts';
+import { engineBench } from '../../support/engine/engine.ts';
 import { SEED, seeded } from '../../support/seeded.ts';
-import { openWorld } from '../../support/world.ts';
+import { type Answer, startLlm } from '../../support/servers/llm-server.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
 const { random } = seeded();

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
-import { finish } from '../../support/processes.ts';
+import { finish } from '../../support/processes/processes.ts';
 import { ffmpeg, hostileFolder, judge } from './bench.ts';
 import { aviGab2, dash, externalDref, ffconcat, hls, imf, oddAtoms, sdp, storedZip } from './corpus.ts';
 

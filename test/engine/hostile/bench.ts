@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decode } from '../../../engine/audio/decode.ts';
 import { MediaError, type Recording } from '../../../engine/types.ts';
-import { finish } from '../../support/processes.ts';
+import { finish } from '../../support/processes/processes.ts';
 
 /** Result of one file: an error code, or its decoded audio. */
 export interface Verdict {

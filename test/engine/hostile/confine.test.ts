@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { confined } from '../../../engine/audio/ffmpeg/confine.ts';
-import { findProgram } from '../../support/programs.ts';
+import { findProgram } from '../../support/processes/programs.ts';
 import { hostileFolder } from './bench.ts';
 
 const { folder, left } = hostileFolder(t);

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { talk, transcript } from '../../../bench/reports/talks.ts';
 import { openWriter } from '../../../engine/reports/writer.ts';
-import { startLlm } from '../../support/llm-server.ts';
+import { startLlm } from '../../support/servers/llm-server.ts';
 
 const never = new AbortController().signal;
 const builtIn = openWriter({});

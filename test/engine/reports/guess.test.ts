@@ -2,7 +2,7 @@ import t from 'tap';
 import { TALKS, talk } from '../../../bench/reports/talks.ts';
 import { guess, isInAnother, textOf } from '../../../engine/reports/extractive/guess.ts';
 import { openWriter } from '../../../engine/reports/writer.ts';
-import { startLlm } from '../../support/llm-server.ts';
+import { startLlm } from '../../support/servers/llm-server.ts';
 import { never } from './built-in.ts';
 
 /* Languages without cues, by their code. */

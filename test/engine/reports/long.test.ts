@@ -2,7 +2,7 @@ import t from 'tap';
 import { contextExceeded, contextIn } from '../../../engine/reports/features.ts';
 import { chunk, linesOf } from '../../../engine/reports/lines.ts';
 import { openWriter, type ReportTranscript } from '../../../engine/reports/writer.ts';
-import { linesShown, startLlm } from '../../support/llm-server.ts';
+import { linesShown, startLlm } from '../../support/servers/llm-server.ts';
 
 const never = new AbortController().signal;
 const summary = { slug: 'key-points', name: 'Key points', prompt: null };

@@ -4,7 +4,7 @@ import t from 'tap';
 import { talk } from '../../../bench/reports/talks.ts';
 import type { GenerativeWriter } from '../../../engine/reports/generative.ts';
 import { openWriter, type ReportError, type WriterSettings } from '../../../engine/reports/writer.ts';
-import { type Answer, type Call, startLlm } from '../../support/llm-server.ts';
+import { type Answer, type Call, startLlm } from '../../support/servers/llm-server.ts';
 
 const never = new AbortController().signal;
 setMaxListeners(0, never);

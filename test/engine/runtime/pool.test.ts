@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { openPool } from '../../../engine/runtime/pool.ts';
 import { SHIPPED_FOLDER } from '../../../models/manifest.ts';
-import { addTiny, TINY } from '../../support/models.ts';
+import { addTiny, TINY } from '../../support/engine/models.ts';
 
 const home = t.testdir();
 await addTiny(home);

@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { openSession } from '../../../engine/runtime/session.ts';
-import { addTiny, TINY } from '../../support/models.ts';
-import { finish, ROOT } from '../../support/processes.ts';
+import { addTiny, TINY } from '../../support/engine/models.ts';
+import { finish, ROOT } from '../../support/processes/processes.ts';
 
 const home = t.testdir();
 await addTiny(home);

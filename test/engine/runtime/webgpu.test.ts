@@ -7,7 +7,7 @@ import { openPool } from '../../../engine/runtime/pool.ts';
 import { build } from '../../../models/build/whisper/build.ts';
 import { SHIPPED_FOLDER } from '../../../models/manifest.ts';
 import { TALKING, writeCheckpoint } from '../../models/checkpoint.ts';
-import { ROOT } from '../../support/processes.ts';
+import { ROOT } from '../../support/processes/processes.ts';
 
 const DRIVER = '/usr/lib/chromium/vk_swiftshader_icd.json'; // a Vulkan device in software, from Debian's package chromium-common
 const CLIP = join(ROOT, 'bench', 'data', 'clips', 'en_ljspeech_LJ002-0020.wav'); // 1.5 s

@@ -1,14 +1,14 @@
 /* Engines are killed, frozen and disconnected from the database at every stage; the result must be the same as without faults. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { aftermath } from '../../support/aftermath.ts';
-import { conversation, engineBench, type TranscriptionRow } from '../../support/engine.ts';
-import { holdCommits, holding, quiet, waiting } from '../../support/gate.ts';
-import { mediaPrograms, runs } from '../../support/hunt.ts';
-import { TINY } from '../../support/models.ts';
-import type { Running } from '../../support/processes.ts';
+import { aftermath } from '../../support/databases/aftermath.ts';
+import { holdCommits, holding, quiet, waiting } from '../../support/databases/gate.ts';
+import { conversation, engineBench, type TranscriptionRow } from '../../support/engine/engine.ts';
+import { TINY } from '../../support/engine/models.ts';
+import { mediaPrograms, runs } from '../../support/processes/hunt.ts';
+import type { Running } from '../../support/processes/processes.ts';
+import { eventually } from '../../support/processes/service.ts';
 import { SEED, seeded } from '../../support/seeded.ts';
-import { eventually } from '../../support/service.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1); // more for a nightly run
 const ENGINE = 'longhand-engine'; // application_name in PostgreSQL

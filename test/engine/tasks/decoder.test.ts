@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import t from 'tap';
 import { decode, probe } from '../../../engine/audio/decode.ts';
 import { MediaError } from '../../../engine/types.ts';
-import { aftermath } from '../../support/aftermath.ts';
-import { conversation, engineBench, type TranscriptionRow } from '../../support/engine.ts';
-import { hunt, mediaPrograms } from '../../support/hunt.ts';
-import { TINY } from '../../support/models.ts';
+import { aftermath } from '../../support/databases/aftermath.ts';
+import { conversation, engineBench, type TranscriptionRow } from '../../support/engine/engine.ts';
+import { TINY } from '../../support/engine/models.ts';
+import { hunt, mediaPrograms } from '../../support/processes/hunt.ts';
+import { impatient } from '../../support/processes/service.ts';
 import { SEED, seeded } from '../../support/seeded.ts';
-import { impatient } from '../../support/service.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
 const SECONDS = 60;

@@ -1,9 +1,9 @@
 import t from 'tap';
 import type { Engine } from '../../../engine/tasks/engine.ts';
 import { nextTranscription } from '../../../engine/tasks/transcribe.ts';
-import { excerpt, type TranscriptionRow } from '../../support/engine.ts';
-import { wordless } from '../../support/pools.ts';
-import { taskBench } from '../../support/tasks.ts';
+import { excerpt, type TranscriptionRow } from '../../support/engine/engine.ts';
+import { wordless } from '../../support/engine/pools.ts';
+import { taskBench } from '../../support/engine/tasks.ts';
 
 const bench = await taskBench(t);
 

@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { conversation, engineBench, excerpt, spokenIn, type TranscriptionRow } from '../../support/engine.ts';
-import { addTiny, TINY } from '../../support/models.ts';
-import type { Running } from '../../support/processes.ts';
-import { eventually } from '../../support/service.ts';
+import { conversation, engineBench, excerpt, spokenIn, type TranscriptionRow } from '../../support/engine/engine.ts';
+import { addTiny, TINY } from '../../support/engine/models.ts';
+import type { Running } from '../../support/processes/processes.ts';
+import { eventually } from '../../support/processes/service.ts';
 
 const bench = await engineBench(t);
 const { db, vault } = bench;

@@ -1,9 +1,9 @@
 /* Everything that an upload can request, and the longest duration, reach a real engine. */
 import t from 'tap';
 import type { Transcription } from '../../../api/contract/transcription.ts';
-import { conversation, excerpt, type TranscriptionRow } from '../../support/engine.ts';
-import { openService } from '../../support/service.ts';
-import { type Headers, send } from '../../support/uploads.ts';
+import { type Headers, send } from '../../support/api/uploads.ts';
+import { conversation, excerpt, type TranscriptionRow } from '../../support/engine/engine.ts';
+import { openService } from '../../support/processes/service.ts';
 
 const service = await openService(t);
 const [api, engine] = await Promise.all([service.api(), service.engine({ LONGHAND_LIMIT_MAX_DURATION_S: '60' })]);

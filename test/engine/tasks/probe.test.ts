@@ -6,7 +6,7 @@ import t from 'tap';
 import { LEASE } from '../../../api/contract/limits.ts';
 import { findTools } from '../../../engine/audio/decode.ts';
 import { nextProbe } from '../../../engine/tasks/probe.ts';
-import { taskBench } from '../../support/tasks.ts';
+import { taskBench } from '../../support/engine/tasks.ts';
 
 const bench = await taskBench(t);
 

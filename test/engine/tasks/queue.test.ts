@@ -4,8 +4,8 @@ import t from 'tap';
 import { enqueue } from '../../../db/jobs/queue.ts';
 import { openLog } from '../../../db/ops/log.ts';
 import { listen, pollMs, reacts } from '../../../engine/tasks/queue.ts';
-import { testDatabase } from '../../support/database.ts';
-import { eventually } from '../../support/service.ts';
+import { testDatabase } from '../../support/databases/database.ts';
+import { eventually } from '../../support/processes/service.ts';
 
 t.test('pollMs() keeps the polls of a fleet rare, and those of a few processes at 5 s', async (t) => {
   t.strictSame([1, 4, 8, 24, 200, 1000].map(pollMs), [5_000, 5_000, 10_000, 30_000, 250_000, 300_000]);

@@ -4,10 +4,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import type { Running } from '../../support/processes.ts';
-import { addDigits, DIGITS, join16k, recordings, SAID } from '../../support/recordings.ts';
-import { type Api, openService } from '../../support/service.ts';
-import { send } from '../../support/uploads.ts';
+import { send } from '../../support/api/uploads.ts';
+import { addDigits, DIGITS, join16k, recordings, SAID } from '../../support/engine/recordings.ts';
+import type { Running } from '../../support/processes/processes.ts';
+import { type Api, openService } from '../../support/processes/service.ts';
 
 const service = await openService(t);
 await addDigits(service.home);

@@ -3,8 +3,8 @@ import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import t from 'tap';
 import { openScratch } from '../../../engine/tasks/scratch.ts';
-import { noDisks } from '../../support/disk.ts';
-import { finish, ROOT, RUN } from '../../support/processes.ts';
+import { noDisks } from '../../support/processes/disk.ts';
+import { finish, ROOT, RUN } from '../../support/processes/processes.ts';
 
 const installation = randomUUID().replaceAll('-', '');
 delete process.env.TMPDIR;

@@ -3,9 +3,9 @@ import { complete } from '../../../db/jobs/complete.ts';
 import { ExtractiveWriter } from '../../../engine/reports/extractive.ts';
 import { type Layer, sealed } from '../../../engine/tasks/sealed.ts';
 import type { Transcript } from '../../../engine/types.ts';
-import { openByHand } from '../../support/byhand.ts';
-import { testApi } from '../../support/client.ts';
-import { send } from '../../support/uploads.ts';
+import { testApi } from '../../support/api/client.ts';
+import { send } from '../../support/api/uploads.ts';
+import { openByHand } from '../../support/engine/byhand.ts';
 
 const api = await testApi(t);
 const { world, db, vault, url } = api;

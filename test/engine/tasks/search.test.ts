@@ -5,8 +5,8 @@ import { questionOf, searchKey } from '../../../db/search/terms.ts';
 import { openVault } from '../../../db/secrets/vault.ts';
 import type { Engine } from '../../../engine/tasks/engine.ts';
 import { nextIndexing } from '../../../engine/tasks/search.ts';
-import { testDatabase } from '../../support/database.ts';
-import { openWorld } from '../../support/world.ts';
+import { testDatabase } from '../../support/databases/database.ts';
+import { openWorld } from '../../support/databases/world.ts';
 
 const { db } = await testDatabase(t);
 const vault = await openVault(db, [randomBytes(32)]);

@@ -7,8 +7,8 @@ import { deleteWorkspace } from '../../../db/tenants/workspaces.ts';
 import type { Engine } from '../../../engine/tasks/engine.ts';
 import { purge } from '../../../engine/tasks/purge.ts';
 import { openSweeper } from '../../../engine/tasks/sweep.ts';
-import { testDatabase } from '../../support/database.ts';
-import { openWorld } from '../../support/world.ts';
+import { testDatabase } from '../../support/databases/database.ts';
+import { openWorld } from '../../support/databases/world.ts';
 
 t.test('files that cannot be removed keep no others in the spool, however many they are, and are reported', async (t) => {
   const { db } = await testDatabase(t);

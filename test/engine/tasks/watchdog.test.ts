@@ -9,9 +9,9 @@ import type { Job } from '../../../engine/runtime/pool.ts';
 import type { Engine } from '../../../engine/tasks/engine.ts';
 import { type Holding, openHoldings } from '../../../engine/tasks/holdings.ts';
 import { abortIfStuck, nextTranscription } from '../../../engine/tasks/transcribe.ts';
-import type { TranscriptionRow } from '../../support/engine.ts';
-import { NO_WORDS, poolOf } from '../../support/pools.ts';
-import { silent, taskBench } from '../../support/tasks.ts';
+import type { TranscriptionRow } from '../../support/engine/engine.ts';
+import { NO_WORDS, poolOf } from '../../support/engine/pools.ts';
+import { silent, taskBench } from '../../support/engine/tasks.ts';
 
 const bench = await taskBench(t);
 

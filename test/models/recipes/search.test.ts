@@ -2,10 +2,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import type { Measured } from '../../../models/checks/self-check.ts';
 import { readWhisper, type WhisperDescriptor } from '../../../models/descriptor.ts';
-import { importModel } from '../../../models/importing.ts';
-import type { ImportOptions } from '../../../models/making.ts';
-import type { Measured } from '../../../models/self-check.ts';
+import { importModel } from '../../../models/install/importing.ts';
+import type { ImportOptions } from '../../../models/install/making.ts';
 import { SHAPES, writeCheckpoint } from '../checkpoint.ts';
 import { found } from '../measured.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { ROOT } from '../../support/processes.ts';
+import { ROOT } from '../../support/processes/processes.ts';
 import { testsOf } from './change.ts';
 import { CHANGES } from './changes.ts';
 

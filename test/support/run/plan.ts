@@ -22,7 +22,7 @@ const ALONE: [place: string, reason: string][] = [
   ['test/bench/accuracy/accuracy.test.ts', 'it opens a pool, whose memory is never released'],
   ['test/engine/runtime/', 'they open pools and sessions, whose memory is never released'],
   ['test/engine/transcribe.test.ts', 'it opens a pool'],
-  ['test/models/build.test.ts', 'it opens sessions of many models'],
+  ['test/models/build/build.test.ts', 'it opens sessions of many models'],
 ];
 
 export function isAlone(file: string): boolean {
@@ -101,7 +101,7 @@ export const LONG = { ROUNDS: '5', RUNS: '2000', SCHEDULES: '800', LAYOUTS: '800
 
 /** Whether a test file reads the number of its cases from the environment, directly or through test/support. */
 export function isLong(text: string): boolean {
-  return new RegExp(`process\\.env\\.(${Object.keys(LONG).join('|')})\\b|/support/(property|fuzz)\\.ts'`).test(text);
+  return new RegExp(`process\\.env\\.(${Object.keys(LONG).join('|')})\\b|/support/(property|api/fuzz)\\.ts'`).test(text);
 }
 
 /** The same files in an order determined by a seed. */

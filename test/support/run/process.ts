@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Parser } from 'tap-parser';
-import { BRIEF } from '../processes.ts';
+import { BRIEF } from '../processes/processes.ts';
 import { type Done, END, patienceMs } from './protocol.ts';
 
 const TOGETHER = fileURLToPath(new URL('together.ts', import.meta.url));

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import t from 'tap';
-import { finish, ROOT, RUN } from '../processes.ts';
+import { finish, ROOT, RUN } from '../processes/processes.ts';
 import { allTests, type Costs, isLong, isWaiting, LONG, lanesOf, longestFirst, longTests, shuffled, testsAt } from './plan.ts';
 import { busyMs } from './process.ts';
 import { isAllowed } from './skips.ts';
@@ -19,7 +19,7 @@ const FILES = {
   'ending.test.ts': `import t from 'tap'; t.ok(true); process.exit(7);`,
   'waiting.test.ts': `import t from 'tap'; t.test('waits', { timeout: 50 }, () => new Promise(() => setInterval(() => {}, 1000)));`,
   'skipping.test.ts': `import t from 'tap'; t.test('needs a sea', { skip: 'no ship' }, async (t) => t.ok(true)); t.pass('but this');`,
-  'lacking.test.ts': `import t from 'tap'; import { needPrograms } from '${join(ROOT, 'test/support/programs.ts')}'; needPrograms(t, 'no-such-program'); t.fail('never');`,
+  'lacking.test.ts': `import t from 'tap'; import { needPrograms } from '${join(ROOT, 'test/support/processes/programs.ts')}'; needPrograms(t, 'no-such-program'); t.fail('never');`,
 };
 
 const folder = relative(ROOT, t.testdir(FILES));

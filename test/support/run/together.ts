@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
-import { Lacking } from '../programs.ts';
+import { Lacking } from '../processes/programs.ts';
 import { type Done, END, patienceMs } from './protocol.ts';
 
 const TICKS = 100; // per second, in /proc

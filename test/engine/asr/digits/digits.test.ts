@@ -11,7 +11,7 @@ import { transcribe } from '../../../../engine/transcribe.ts';
 import { SAMPLE_RATE } from '../../../../engine/types.ts';
 import { readDescriptor } from '../../../../models/descriptor.ts';
 import { importPublished } from '../../../../models/published/importing.ts';
-import { shippedModels } from '../../../support/models.ts';
+import { shippedModels } from '../../../support/engine/models.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const EXPECTED = { 'm5.ogg': 'three one four one five nine two six', 'f4.ogg': 'zero eight seven five three two nine zero' };

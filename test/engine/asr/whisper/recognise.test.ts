@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { AttentionStore } from '../../../../engine/asr/whisper/attention-store.ts';
-import type { Decoder } from '../../../../engine/asr/whisper/decode.ts';
-import type { DecodeRequest, DecodeResult } from '../../../../engine/asr/whisper/decode-job.ts';
+import type { Decoder } from '../../../../engine/asr/whisper/decoding/decode.ts';
+import type { DecodeRequest, DecodeResult } from '../../../../engine/asr/whisper/decoding/decode-job.ts';
+import { generator } from '../../../../engine/asr/whisper/decoding/sampling.ts';
 import { factsOf, type Whisper, WINDOW_STEPS } from '../../../../engine/asr/whisper/model.ts';
 import { recognise } from '../../../../engine/asr/whisper/recognise.ts';
-import { generator } from '../../../../engine/asr/whisper/sampling.ts';
+import { AttentionStore } from '../../../../engine/asr/whisper/timing/attention-store.ts';
 import { openTokenizer } from '../../../../engine/asr/whisper/tokenizer.ts';
 import type { Feeds } from '../../../../engine/runtime/session.ts';
 import { CERTAINTY_RATE, SAMPLE_RATE } from '../../../../engine/types.ts';

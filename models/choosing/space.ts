@@ -1,0 +1,30 @@
+import { mkdir, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Variant } from '../build/graph/graph.ts';
+import { isInt8 } from '../build/whisper/config.ts';
+
+/** Bytes of the ONNX files of each variant per parameter. In float16, loop.onnx has the weights once more. */
+const BYTES: Record<Variant, number> = { int8: 1.4, 'int8-7bit': 1.4, float16: 4.2, float32: 4.2 };
+const SPARE = 64 * 2 ** 20; // bytes: tokenizer, descriptor, file system overhead
+
+/** Bytes that an import needs besides the checkpoint. `compared`: 8 bits are measured beside float32. */
+export function importBytes(parameters: number, variant: Variant, compared: boolean): number {
+  const reference = compared && isInt8(variant) ? BYTES.float32 : 0;
+  return Math.round(parameters * (BYTES[variant] + reference)) + SPARE;
+}
+
+/** Throws if the disk of `home` is too full for a build from a checkpoint. */
+export async function checkSpace(home: string, parameters: number, variant: Variant, compared: boolean): Promise<void> {
+  await mkdir(join(home, 'models'), { recursive: true });
+  await requireSpace(home, importBytes(parameters, variant, compared));
+}
+
+/** Throws if fewer than `wanted` bytes are free on a folder's disk. */
+export async function requireSpace(folder: string, wanted: number): Promise<void> {
+  const { bavail, bsize } = await statfs(folder);
+  if (bavail * bsize > wanted) return;
+  const gib = (n: number) => `${(n / 2 ** 30).toFixed(1)} GiB`;
+  throw new Error(
+    `Cannot write to ${folder}: ${gib(bavail * bsize)} are free, but it needs ${gib(wanted)}; free some space or move LONGHAND_HOME`,
+  );
+}

@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { removeDerived } from '../derived.ts';
+import { manifestOf } from '../manifest.ts';
+import type { Model } from '../store.ts';
+import { keepFresh, PARTIAL, removeUnfinished } from './unfinished.ts';
+
+const HIDDEN = '.'; // begins the names of unfinished models; that of a model may end like theirs
+
+/**
+ * Installs the folder that `make` writes as a model of this name. It appears atomically; a failure leaves no files.
+ * @param touchMs how often the folder is marked as being written to
+ */
+export async function install(name: string, home: string, make: (partial: string) => Promise<void>, touchMs?: number): Promise<Model> {
+  const models = join(home, 'models');
+  const folder = join(models, name);
+  await removeUnfinished(models, HIDDEN);
+  const partial = join(models, `${HIDDEN}${name}.${randomUUID()}${PARTIAL}`);
+  const stop = keepFresh(partial, touchMs);
+  try {
+    await mkdir(partial, { recursive: true });
+    await make(partial);
+    await removeDerived(name, home); // of a predecessor that was deleted by hand or by an earlier version
+    await rename(partial, folder).catch((cause) => {
+      throw new Error(`Cannot import the model: another import has taken the name ${name} meanwhile; choose another with --name`, {
+        cause,
+      });
+    });
+    return { ...manifestOf(folder), folder, shipped: false };
+  } finally {
+    stop();
+    await rm(partial, { recursive: true, force: true });
+    await rm(`${partial}.reference${PARTIAL}`, { recursive: true, force: true });
+  }
+}
+
+/** The error for a model that fails its checks. */
+export function refused(name: string, why: string): Error {
+  return new Error(`Cannot put the model ${name} into service: ${why}. Use --force to import it anyway`);
+}

@@ -108,3 +108,13 @@ export const VOICELIKE: typeof NOISES = {
     ],
   }),
 };
+
+/** The buzz of a GSM telephone beside a microphone at a time in seconds: pulses of 1/8 of a frame, 26 frames in 120 ms, up to 7.6 kHz. */
+export function telephoneBuzz(time: number): number {
+  let sum = 0;
+  for (let k = 1; k <= 35; k++) {
+    const angle = (Math.PI * k) / 8;
+    sum += (Math.sin(angle) / angle) * Math.cos((2 * Math.PI * k * 650 * time) / 3);
+  }
+  return sum / 10;
+}

@@ -5,6 +5,7 @@ import { changing } from '../../bench/accuracy/changes.ts';
 import { countErrors, longestGap } from '../../bench/errors/align.ts';
 import { unitsOf } from '../../bench/errors/normalise.ts';
 import { englishClips } from '../../bench/recordings/clips.ts';
+import { telephoneBuzz } from '../../bench/recordings/noises.ts';
 import { level, samplesOf, writeWav } from '../../bench/recordings/sound.ts';
 import { openPool, type Pool } from '../../engine/runtime/pool.ts';
 import { transcribe } from '../../engine/transcribe.ts';
@@ -169,6 +170,16 @@ t.test('transcribe()', async (t) => {
       const found = countErrors(unitsOf(clip.transcript, 'en'), unitsOf(words(await transcribe(path, OPTIONS, quiet(), pool)), 'en'));
       t.ok(found.substituted + found.deleted + found.inserted <= 3, `${name}: ${JSON.stringify(found)}`);
     }
+  });
+
+  t.test('transcribe() writes no words for the bursts of a mobile telephone', async (t) => {
+    const file = join(t.testdir(), 'telephone.wav');
+    const at = (time: number) => (time % 0.4 < 0.12 ? telephoneBuzz(time) : 0);
+    await writeWav(
+      file,
+      Float32Array.from({ length: 20 * SAMPLE_RATE }, (_, i) => at(i / SAMPLE_RATE)),
+    );
+    t.equal(words(await transcribe(file, OPTIONS, quiet(), pool)), '');
   });
 
   t.test('transcribe() treats a microphone on the second track as a party, and masks the ringing before it', async (t) => {

@@ -1,18 +1,60 @@
 import { type Recording, SAMPLE_RATE } from '../../types.ts';
+import { BUZZ_LINES, buzzes } from './buzz.ts';
 import { isSuspect, steadyLines, WINDOW_SAMPLES } from './hum.ts';
 
 const BLOCK_SAMPLES = 30 * SAMPLE_RATE; // in which lines are found
-const NOTCH_HERTZ = 8; // width of a notch: voices lose little, and a line may drift by a hertz
 const WARM_UP_SAMPLES = 0.5 * SAMPLE_RATE; // in which the filters settle
+const MOMENT_SAMPLES = 64; // 4 ms; divides where stretches begin, so that a sample does not depend on what is read with it
+const HUM_HERTZ = 8; // width of a notch: voices lose little, and a line may drift by a hertz
+const BUZZ_HERTZ = 16; // settles in half the time, since the buzz comes in bursts
 
-/** A recording without steady hum, whistles or buzz, as far as they are loud: they hide voices from speech detection and recognition. */
+/** Samples [start, end) with lines to remove, which may sound from `since` until `until`. */
+interface Stretch {
+  start: number;
+  end: number;
+  since: number;
+  until: number;
+  /** Frequencies, hertz. */
+  lines: readonly number[];
+  /** Width of the filters, hertz. */
+  width: number;
+}
+
+/** Finds what is to be removed from the block of half a minute that starts at sample `start`. */
+type Find = (read: (start: number, end: number) => Promise<Float32Array>, start: number) => Promise<Stretch[]>;
+
+/**
+ * A recording without steady hum, whistles and the buzz of mobile telephones, as far as they are loud: they hide voices from speech detection and
+ * recognition.
+ */
 export function withoutHum(recording: Recording): Recording {
-  const found = new Map<string, Promise<number[]>>();
-  const linesIn = (channel: number | 'mix', block: number) => {
+  return without(without(recording, findHum), findBuzz);
+}
+
+const findBuzz: Find = async (read, offset) =>
+  buzzes(await read(offset, offset + BLOCK_SAMPLES)).map((span) => {
+    const [start, end] = [offset + span.start, offset + span.end];
+    return { start, end, since: start, until: end, lines: BUZZ_LINES, width: BUZZ_HERTZ };
+  });
+
+/** Little is read of a block without lines. */
+const findHum: Find = async (read, start) => {
+  const end = start + BLOCK_SAMPLES;
+  const last = end - WINDOW_SAMPLES;
+  const places = [start, Math.round((start + last) / 2), last];
+  const windows = await Promise.all(places.map((at) => read(at, at + WINDOW_SAMPLES)));
+  const whole = windows.every(({ length }) => length === WINDOW_SAMPLES); // else the recording ends here
+  const lines = whole && !isSuspect(windows) ? [] : steadyLines(await read(start, end));
+  return lines.length ? [{ start, end, since: 0, until: Number.POSITIVE_INFINITY, lines, width: HUM_HERTZ }] : [];
+};
+
+function without(recording: Recording, find: Find): Recording {
+  const found = new Map<string, Promise<Stretch[]>>();
+  const stretchesIn = (channel: number | 'mix', block: number) => {
     const key = `${channel} ${block}`;
-    const lines = found.get(key) ?? linesWithin(recording, channel, block * BLOCK_SAMPLES, (block + 1) * BLOCK_SAMPLES);
-    found.set(key, lines);
-    return lines;
+    const stretches = found.get(key) ?? find((start, end) => recording.read(channel, start, end), block * BLOCK_SAMPLES);
+    found.set(key, stretches);
+    return stretches;
   };
   return {
     ...{ channels: recording.channels, origins: recording.origins, surround: recording.surround, mixes: recording.mixes },
@@ -23,40 +65,51 @@ export function withoutHum(recording: Recording): Recording {
     close: () => recording.close(),
     read: async (channel, start, end, room) => {
       const samples = await recording.read(channel, start, end, room);
-      for (let from = start; from < start + samples.length; ) {
-        const block = Math.floor(from / BLOCK_SAMPLES);
-        const to = Math.min(start + samples.length, (block + 1) * BLOCK_SAMPLES);
-        const lines = await linesIn(channel, block);
-        if (lines.length) {
-          const before = Math.min(from, WARM_UP_SAMPLES);
-          const part = await recording.read(channel, from - before, Math.max(to, 2 * WARM_UP_SAMPLES));
-          const settled = before < WARM_UP_SAMPLES ? part.slice(0, 2 * WARM_UP_SAMPLES).reverse() : null; // comes from later on
-          notch(part, lines);
-          if (settled) {
-            notch(settled, lines);
-            part.set(settled.reverse().subarray(0, WARM_UP_SAMPLES));
-          }
-          samples.set(part.subarray(before, before + to - from), from - start);
+      const to = start + samples.length;
+      for (let block = Math.floor(start / BLOCK_SAMPLES); block * BLOCK_SAMPLES < to; block++) {
+        for (const stretch of await stretchesIn(channel, block)) {
+          const [first, last] = [Math.max(start, stretch.start), Math.min(to, stretch.end)];
+          if (first < last) samples.set(await filtered(recording, channel, stretch, first, last), first - start);
         }
-        from = to;
       }
       return samples;
     },
   };
 }
 
-/** Lines of a block, of which little is read if it has none. */
-async function linesWithin(recording: Recording, channel: number | 'mix', start: number, end: number): Promise<number[]> {
-  const last = end - WINDOW_SAMPLES;
-  const places = [start, Math.round((start + last) / 2), last];
-  const windows = await Promise.all(places.map((at) => recording.read(channel, at, at + WINDOW_SAMPLES)));
-  const whole = windows.every(({ length }) => length === WINDOW_SAMPLES); // else the recording ends here
-  return whole && !isSuspect(windows) ? [] : steadyLines(await recording.read(channel, start, end));
+/**
+ * Samples [from, to) of a stretch without its lines. Filters need time to settle and ring on: of the sound as it was, filtered forwards and filtered
+ * backwards, each moment takes what has the least power.
+ */
+async function filtered(recording: Recording, channel: number | 'mix', stretch: Stretch, from: number, to: number): Promise<Float32Array> {
+  const first = Math.max(stretch.since, Math.floor((from - WARM_UP_SAMPLES) / MOMENT_SAMPLES) * MOMENT_SAMPLES);
+  const raw = await recording.read(channel, first, Math.min(stretch.until, to + WARM_UP_SAMPLES));
+  const forwards = notch(raw.slice(), stretch);
+  const backwards = notch(raw.slice().reverse(), stretch).reverse();
+  const choices = [raw, forwards, backwards];
+  const best = (moment: number) => {
+    const at = Math.max(0, Math.min(moment, Math.ceil(raw.length / MOMENT_SAMPLES) - 1)) * MOMENT_SAMPLES;
+    const powers = choices.map((samples) => powerOf(samples.subarray(at, at + MOMENT_SAMPLES)));
+    return choices[powers.indexOf(Math.min(...powers))]!;
+  };
+  const result = new Float32Array(to - from);
+  let moment = Math.floor((from - first) / MOMENT_SAMPLES - 0.5);
+  let before = best(moment);
+  for (let at = from - first; at < to - first; moment++) {
+    const after = best(moment + 1);
+    const middle = (moment + 0.5) * MOMENT_SAMPLES;
+    for (; at < Math.min(to - first, middle + MOMENT_SAMPLES); at++) {
+      const share = (at - middle) / MOMENT_SAMPLES;
+      result[at - (from - first)] = (1 - share) * before[at]! + share * after[at]!;
+    }
+    before = after;
+  }
+  return result;
 }
 
 /** Second-order notch filters with a gain of 1 far from their frequencies, in place. */
-function notch(samples: Float32Array, lines: readonly number[]): void {
-  const r = 1 - (Math.PI * NOTCH_HERTZ) / SAMPLE_RATE; // radius of the poles
+function notch(samples: Float32Array, { lines, width }: Stretch): Float32Array {
+  const r = 1 - (Math.PI * width) / SAMPLE_RATE; // radius of the poles
   for (const frequency of lines) {
     const c = 2 * Math.cos((2 * Math.PI * frequency) / SAMPLE_RATE);
     const gain = (1 + r * r) / 2;
@@ -68,4 +121,11 @@ function notch(samples: Float32Array, lines: readonly number[]): void {
       samples[i] = y;
     }
   }
+  return samples;
+}
+
+function powerOf(samples: Float32Array): number {
+  let sum = 0;
+  for (const x of samples) sum += x * x;
+  return sum;
 }

@@ -2,7 +2,7 @@ import { SAMPLE_RATE } from '../../types.ts';
 import { windowedSpectrum } from './spectrum.ts';
 
 const FRAME_HERTZ = 650 / 3; // a GSM telephone transmits in one slot of each frame; 26 frames take 120 ms (3GPP TS 45.002)
-const WINDOW_SAMPLES = 4096; // a quarter of a second, 4 Hz a bin
+const WINDOW_SAMPLES = 4096; // 256 ms, 4 Hz a bin
 const HOP_SAMPLES = 1024;
 const GLANCE_SAMPLES = SAMPLE_RATE; // between the windows that are looked at before all of them are
 const HARMONICS = 34; // up to 7.4 kHz
@@ -10,7 +10,7 @@ const FIRST_TELLING = 6; // harmonics below are met by any voice that holds 217 
 const LINE_RATIO = 10; // power of a line relative to that between the lines: 10 dB
 const NEAR_BINS = 8; // 31 Hz, in which nothing exceeds the line: a voice of 210 Hz is 40 Hz away at the sixth harmonic
 const LEAST_LINES = 7; // of a telephone line's nine: its band ends below the 16th, and the 8th is not in the buzz
-const LEAST_WINDOWS = 6; // in a row with that many, a third of a second of buzz: of voices that pass its pitch one or two
+const LEAST_WINDOWS = 6; // in a row with that many, 0.3 s of buzz; voices that pass its pitch have one or two
 const FAINT_LINES = 5; // in the windows beside those
 
 /** Frequencies of the buzz, in hertz. */

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { byLanguage } from '../api/contract/routing.ts';
 import { readSettings, type Settings } from '../api/contract/settings.ts';
 import { installationId, registerEngine } from '../db/jobs/engines.ts';
 import { type Log, openLog } from '../db/ops/log.ts';
@@ -12,9 +11,9 @@ import { requirePolicies } from '../db/postgres/policies.ts';
 import { loadMasterKeys } from '../db/secrets/master-key.ts';
 import { openVault } from '../db/secrets/vault.ts';
 import { openOwnSpool } from '../db/spool/marker.ts';
-import { routedModels } from '../models/choosing/routes.ts';
 import { readDescriptor } from '../models/descriptor.ts';
 import { SHIPPED_FOLDER } from '../models/manifest.ts';
+import { configuredModels } from './configured.ts';
 import { chooseDevice } from './runtime/gpu.ts';
 import { openPool, type Pool } from './runtime/pool.ts';
 import type { Engine } from './tasks/engine.ts';
@@ -41,7 +40,7 @@ async function main(): Promise<void> {
     const pending = await pendingMigrations(db);
     if (pending.length)
       throw new Error(`Cannot start the engine: the database lacks the migrations ${pending.join(', ')}. Run \`longhand migrate\``);
-    const { resident, others, routes, least } = await routedModels(settings.LONGHAND_MODEL, byLanguage(settings), settings.LONGHAND_HOME);
+    const { resident, others, routes, least } = await configuredModels(settings);
     const { folder, name: model } = resident;
     const pool = await openPool({
       models: { whisper: folder, diarization: join(SHIPPED_FOLDER, 'diarization'), home: settings.LONGHAND_HOME },

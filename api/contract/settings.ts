@@ -59,7 +59,7 @@ const VARIABLES = {
   LONGHAND_MODEL: flagless
     .default('whisper-base')
     .describe(
-      'ASR model: any name listed by `scripts/longhand models list`, or `auto`: the multilingual Whisper model with the lowest word error rate in English of those checked on this machine (`models check`) that fit into its memory and have an RTFx of at least 4',
+      'ASR model: any name listed by `scripts/longhand models list`, or `auto`: the multilingual Whisper model with the lowest word error rate in English of those checked on this machine (`models check`) that fit into its memory and have an RTFx of at least 4; with a GPU, of those that run on it, if there are any',
     ),
   LONGHAND_MODELS: routing
     .optional()

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { checkFile } from '../derived.ts';
-import { type Check, checkSchema, type Descriptor, languagesOf } from '../descriptor.ts';
+import { type Check, checkSchema, type Descriptor, type DeviceName, languagesOf } from '../descriptor.ts';
 import { listModels, type Model } from '../store.ts';
 import { CATALOGUE, type Listed, listed } from './catalogue.ts';
 
@@ -43,19 +43,38 @@ export function englishRate(check: Check | undefined): number | undefined {
 
 /**
  * The installed model that `LONGHAND_MODEL=auto` stands for: the lowest WER among those that detect languages, were checked here, fit into
- * memory, are fast enough and have their files; the shipped one if none was checked.
+ * memory and have their files. On a GPU, one that runs there, float16 before float32 if they are equal; if there is none, and on the CPU, one
+ * that is fast enough: speeds are those of the CPU. The shipped one if none was checked.
  */
-export async function bestInstalled(home: string, { memoryBytes }: Room): Promise<Model> {
+export async function bestInstalled(home: string, { memoryBytes }: Room, device: DeviceName = 'cpu'): Promise<Model> {
   const models = (await listModels(home)).filter(({ descriptor }) => descriptor && detectsLanguages(descriptor));
   const able = models.flatMap((model) => {
     const check = checkOf(model, home);
     const errors = englishRate(check);
     const fits = (model.descriptor?.memory.thread ?? 0) < memoryFor(memoryBytes) && hasFiles(model);
-    return check && errors !== undefined && fits && check.rtfx >= LEAST_RTFX ? [{ model, errors }] : [];
+    return check && errors !== undefined && fits ? [{ model, errors, rtfx: check.rtfx }] : [];
   });
+  const [first, ...others] =
+    device === 'cpu' ? [] : able.filter(({ model }) => model.descriptor!.devices.includes(device)).sort(halvesFirst);
+  if (first) return fewest(first, others).model;
   const shipped = models.find((model) => model.shipped)!;
-  return able.reduce((best, next) => (next.errors < best.errors ? next : best), { model: shipped, errors: rateOfShipped(shipped, home) })
-    .model;
+  const fast = able.filter(({ rtfx }) => rtfx >= LEAST_RTFX);
+  return fewest({ model: shipped, errors: rateOfShipped(shipped, home) }, fast).model;
+}
+
+interface Able {
+  model: Model;
+  errors: number;
+}
+
+/** The first of those with the lowest error rate. */
+function fewest(first: Able, others: readonly Able[]): Able {
+  return others.reduce((best, next) => (next.errors < best.errors ? next : best), first);
+}
+
+/** Orders float16 before the others. */
+function halvesFirst(a: Able, b: Able): number {
+  return Number(b.model.variant === 'float16') - Number(a.model.variant === 'float16');
 }
 
 /** Whether all files of a model are there, of the right size: a copy may have broken off. Their content is verified by `doctor`. */

@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { requantise } from '../build/graph/requantise.ts';
 import { describe } from '../checks/verify.ts';
 import { conversionsFolder } from '../derived.ts';
-import { DESCRIPTOR, type Descriptor, readDescriptor, writeDescriptor } from '../descriptor.ts';
+import { DESCRIPTOR, type Descriptor, type DeviceName, readDescriptor, writeDescriptor } from '../descriptor.ts';
 import { PARTIAL, removeUnfinished } from '../install/unfinished.ts';
 import { manifestOf } from '../manifest.ts';
 import { AUTO, findModel, type Model } from '../store.ts';
@@ -17,12 +17,18 @@ const ENCODER = 'encoder.onnx';
 
 /**
  * Finds an ASR model as `findModel` does, in a form suited to this CPU: where 8-bit products saturate, an int8 model is converted once to
- * one that does not, stored under `home`, and that one is returned. `auto` is the best of the models checked on this machine.
+ * one that does not, stored under `home`, and that one is returned. `auto` is the best of the models checked on this machine for the device
+ * that `device` finds, which is called for nothing else.
  */
-export async function fittingModel(wanted: string, home: string, dotProduct: boolean = hasByteDotProduct()): Promise<Model> {
+export async function fittingModel(
+  wanted: string,
+  home: string,
+  dotProduct: boolean = hasByteDotProduct(),
+  device: () => DeviceName | Promise<DeviceName> = () => 'cpu',
+): Promise<Model> {
   const model =
     wanted === AUTO
-      ? await bestInstalled(home, { cores: availableParallelism(), memoryBytes: memoryHere() })
+      ? await bestInstalled(home, { cores: availableParallelism(), memoryBytes: memoryHere() }, await device())
       : await findModel(wanted, home);
   const { name } = model;
   if (model.kind === 'diarization')

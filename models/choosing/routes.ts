@@ -1,4 +1,4 @@
-import { languagesOf } from '../descriptor.ts';
+import { type DeviceName, languagesOf } from '../descriptor.ts';
 import type { Model } from '../store.ts';
 import { checkOf, detectsLanguages } from './choose.ts';
 import { fittingModel } from './fit.ts';
@@ -19,9 +19,15 @@ export interface RoutedModels {
  * Finds the models of a routing. Throws if one is not installed, with the names of those that are; if one does not recognise its languages;
  * or if the resident model cannot detect languages.
  * @param byLanguage name of the model by language code; those of the resident one are left out of `routes`
+ * @param device finds the device for which `auto` chooses
  */
-export async function routedModels(wanted: string, byLanguage: ReadonlyMap<string, string>, home: string): Promise<RoutedModels> {
-  const resident = await fittingModel(wanted, home);
+export async function routedModels(
+  wanted: string,
+  byLanguage: ReadonlyMap<string, string>,
+  home: string,
+  device?: () => DeviceName | Promise<DeviceName>,
+): Promise<RoutedModels> {
+  const resident = await fittingModel(wanted, home, undefined, device);
   const routes = new Map([...byLanguage].filter(([, name]) => name !== resident.name));
   const others: Model[] = [];
   const least = new Map<string, number>();

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { byLanguage } from '../../api/contract/routing.ts';
 import { SETTING_NAMES, type Settings, withoutSecrets } from '../../api/contract/settings.ts';
 import { type Db, openDb } from '../../db/postgres/orm.ts';
 import { pendingMigrations } from '../../db/postgres/pending.ts';
@@ -11,12 +10,12 @@ import { requireMasterKey } from '../../db/secrets/vault.ts';
 import { openOwnSpool } from '../../db/spool/marker.ts';
 import { openSpool } from '../../db/spool/open.ts';
 import { findTools } from '../../engine/audio/ffmpeg/tools.ts';
+import { configuredModels } from '../../engine/configured.ts';
 import { checkGpu, LIBRARIES } from '../../engine/runtime/gpu.ts';
 import { readMachine } from '../../engine/runtime/machine.ts';
 import { memoryOf } from '../../engine/runtime/memory.ts';
 import { builtFrom } from '../../models/choosing/catalogue.ts';
 import { advice } from '../../models/choosing/choose.ts';
-import { routedModels } from '../../models/choosing/routes.ts';
 import { AUTO, findModel, listModels, verifyAll } from '../../models/store.ts';
 import { databaseUrl } from './database.ts';
 import { ENV_FILE, FROM_ENVIRONMENT, loadSettings } from './environment.ts';
@@ -108,7 +107,7 @@ async function models({ LONGHAND_HOME: home, LONGHAND_MODEL: wanted }: Settings)
 
 /** Which model recognises what, and the memory of all threads. */
 async function routing(settings: Settings): Promise<string> {
-  const { resident, others, routes } = await routedModels(settings.LONGHAND_MODEL, byLanguage(settings), settings.LONGHAND_HOME);
+  const { resident, others, routes } = await configuredModels(settings);
   const machine = readMachine();
   const loadable = Object.fromEntries(others.map(({ name, descriptor }) => [name, { descriptor: descriptor! }]));
   const { threads, bytes } = memoryOf(resident.descriptor!, loadable, machine, 'cpu', settings.LONGHAND_THREADS);
@@ -132,7 +131,7 @@ async function device(settings: Settings): Promise<string> {
 
 /** How to use a GPU that only lacks a model in its number format. */
 async function forGpu(settings: Settings): Promise<string> {
-  const { resident } = await routedModels(settings.LONGHAND_MODEL, byLanguage(settings), settings.LONGHAND_HOME);
+  const { resident } = await configuredModels(settings);
   return `the GPU is usable: make a model for it with "longhand models import ${resident.name} --variant float16"`;
 }
 

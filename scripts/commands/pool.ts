@@ -1,10 +1,9 @@
 import path from 'node:path';
-import { byLanguage } from '../../api/contract/routing.ts';
 import type { Settings } from '../../api/contract/settings.ts';
 import type { InstalledModel } from '../../bench/peers/models.ts';
+import { configuredModels } from '../../engine/configured.ts';
 import { chooseDevice } from '../../engine/runtime/gpu.ts';
 import { openPool, type Pool, type PoolOptions } from '../../engine/runtime/pool.ts';
-import { routedModels } from '../../models/choosing/routes.ts';
 import { languagesOf, readDescriptor } from '../../models/descriptor.ts';
 import { SHIPPED_FOLDER } from '../../models/manifest.ts';
 import { listModels } from '../../models/store.ts';
@@ -18,7 +17,7 @@ export async function openLocalPool(settings: Settings): Promise<Pool> {
 
 /** The configured models. */
 export async function localModels(settings: Settings): Promise<Pick<PoolOptions, 'models' | 'others' | 'routes'>> {
-  const { resident, others, routes, least } = await routedModels(settings.LONGHAND_MODEL, byLanguage(settings), settings.LONGHAND_HOME);
+  const { resident, others, routes, least } = await configuredModels(settings);
   return {
     models: { whisper: resident.folder, diarization: path.join(SHIPPED_FOLDER, 'diarization'), home: settings.LONGHAND_HOME },
     others: Object.fromEntries(others.map(({ name, folder }) => [name, folder])),

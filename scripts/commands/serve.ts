@@ -1,14 +1,13 @@
 import path from 'node:path';
-import { byLanguage } from '../../api/contract/routing.ts';
 import type { Settings } from '../../api/contract/settings.ts';
 import { requirePort } from '../../api/http/port.ts';
 import { type Embedded, startEmbedded } from '../../db/postgres/embedded.ts';
 import { migrate } from '../../db/postgres/migrate.ts';
 import { openDb } from '../../db/postgres/orm.ts';
+import { configuredModels } from '../../engine/configured.ts';
 import { readMachine } from '../../engine/runtime/machine.ts';
 import { builtFrom } from '../../models/choosing/catalogue.ts';
 import { advice } from '../../models/choosing/choose.ts';
-import { routedModels } from '../../models/choosing/routes.ts';
 import { listModels } from '../../models/store.ts';
 import { type Part, supervise } from './children.ts';
 import { firstKey, instructions } from './first.ts';
@@ -29,7 +28,7 @@ const say = (line: string) => void process.stderr.write(`${line}\n`);
 /** Runs database, API, engine and courier until it is told to stop, and ends them in the opposite order. Throws when one of them cannot start. */
 export async function serve(settings: Settings, { json, watch }: ServeOptions): Promise<void> {
   const stop = stopSignal();
-  await routedModels(settings.LONGHAND_MODEL, byLanguage(settings), settings.LONGHAND_HOME);
+  await configuredModels(settings);
   const home = await claimHome(settings.LONGHAND_HOME);
   let server: Embedded | undefined;
   let unwatch = () => {};

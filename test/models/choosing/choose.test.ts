@@ -1,10 +1,11 @@
 import { cpSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import type { Variant } from '../../../models/build/graph/graph.ts';
 import { builtFrom, CATALOGUE, listed } from '../../../models/choosing/catalogue.ts';
 import { advice, bestInstalled, couldCarry, keepCheck } from '../../../models/choosing/choose.ts';
 import { fittingModel } from '../../../models/choosing/fit.ts';
-import { readWhisper, writeDescriptor } from '../../../models/descriptor.ts';
+import { type DeviceName, readWhisper, writeDescriptor } from '../../../models/descriptor.ts';
 import { PINS } from '../../../models/hub/pins.ts';
 import { importModel } from '../../../models/install/importing.ts';
 import { SHAPES, writeCheckpoint } from '../checkpoint.ts';
@@ -17,10 +18,10 @@ function check(errors: number, rtfx: number) {
 }
 
 /** Installs a model with these languages and their tokens. */
-async function addModel(home: string, name: string, languages: Record<string, number>): Promise<void> {
+async function addModel(home: string, name: string, languages: Record<string, number>, variant: Variant = 'int8'): Promise<void> {
   const checkpoint = join(home, 'checkpoint');
   writeCheckpoint(checkpoint, SHAPES.plain!, 'F16');
-  const { folder } = await importModel(checkpoint, { home, name, variant: 'int8' });
+  const { folder } = await importModel(checkpoint, { home, name, variant });
   const descriptor = readWhisper(folder);
   writeDescriptor(folder, { ...descriptor, tokens: { ...descriptor.tokens, languages } });
 }
@@ -104,6 +105,44 @@ t.test('bestInstalled() never selects a model of English alone, however good it 
   keepCheck('whisper-base', home, check(20, 40));
   keepCheck('english', home, check(2, 40));
   t.equal((await bestInstalled(home, { cores: 2, memoryBytes: 8 * GIB })).name, 'whisper-base');
+});
+
+t.test(
+  'bestInstalled() selects for a GPU a model that runs there, however slow it is on the CPU, and else what the CPU would run',
+  async (t) => {
+    const home = t.testdir();
+    const best = async (device: DeviceName) => (await bestInstalled(home, { cores: 2, memoryBytes: 8 * GIB }, device)).name;
+    const languages = { en: 258, de: 259 };
+    await addModel(home, 'small', languages);
+    keepCheck('whisper-base', home, check(20, 40));
+    keepCheck('small', home, check(10, 8));
+    t.equal(await best('cuda'), 'small', 'no model runs on a GPU; whoever insists on one is told so');
+    await addModel(home, 'base-float32', languages, 'float32');
+    await addModel(home, 'half', languages, 'float16');
+    await addModel(home, 'unchecked', languages, 'float16');
+    keepCheck('base-float32', home, check(20, 2));
+    keepCheck('half', home, check(20, 1));
+    t.equal(await best('cuda'), 'half', 'float16 encodes and decodes in one call');
+    t.equal(await best('webgpu'), 'half');
+    t.equal(await best('cpu'), 'small');
+    keepCheck('base-float32', home, check(19, 2));
+    t.equal(await best('cuda'), 'base-float32');
+  },
+);
+
+t.test('fittingModel() asks for the device only where auto has to be chosen for it', async (t) => {
+  const home = t.testdir();
+  await addModel(home, 'half', { en: 258, de: 259 }, 'float16');
+  keepCheck('half', home, check(20, 1));
+  const asked: string[] = [];
+  const device = () => {
+    asked.push('device');
+    return 'cuda' as const;
+  };
+  t.equal((await fittingModel('whisper-base', home, true, device)).name, 'whisper-base');
+  t.strictSame(asked, []);
+  t.equal((await fittingModel('auto', home, true, device)).name, 'half');
+  t.strictSame(asked, ['device']);
 });
 
 t.test('fittingModel() takes auto to mean a model that fits into the memory of the container', async (t) => {

@@ -28,18 +28,23 @@ export async function routedModels(
   device?: () => DeviceName | Promise<DeviceName>,
 ): Promise<RoutedModels> {
   const resident = await fittingModel(wanted, home, undefined, device);
-  const routes = new Map([...byLanguage].filter(([, name]) => name !== resident.name));
+  const routes = new Map<string, string>();
   const others: Model[] = [];
   const least = new Map<string, number>();
-  for (const name of new Set(routes.values())) {
-    const model = await fittingModel(name, home);
+  for (const given of new Set(byLanguage.values())) {
+    if (given === resident.name) continue;
+    const model = await fittingModel(given, home, undefined, device);
+    const { name } = model; // `auto` has another
+    if (name === resident.name) continue;
+    const codes = [...byLanguage].filter(([, own]) => own === given).map(([code]) => code);
     const known = languagesOf(model.descriptor!);
-    const unknown = [...routes].filter(([code, own]) => own === name && !known.includes(code)).map(([code]) => code);
+    const unknown = codes.filter((code) => !known.includes(code));
     if (unknown.length) {
       const listed = known.length > 12 ? `${known.slice(0, 12).join(', ')} and ${known.length - 12} more` : known.join(', ');
       throw new Error(`Cannot use ${name} for ${unknown.join(', ')}: it recognises ${listed}; correct LONGHAND_MODELS`);
     }
-    others.push(model);
+    for (const code of codes) routes.set(code, name);
+    if (!others.some((other) => other.name === name)) others.push(model);
     const confidence = checkOf(model, home)?.leastConfidence;
     if (confidence !== undefined) least.set(name, confidence);
   }

@@ -5,6 +5,7 @@ import type { Variant } from '../../../models/build/graph/graph.ts';
 import { builtFrom, CATALOGUE, listed } from '../../../models/choosing/catalogue.ts';
 import { advice, bestInstalled, couldCarry, keepCheck } from '../../../models/choosing/choose.ts';
 import { fittingModel } from '../../../models/choosing/fit.ts';
+import { routedModels } from '../../../models/choosing/routes.ts';
 import { type DeviceName, readWhisper, writeDescriptor } from '../../../models/descriptor.ts';
 import { PINS } from '../../../models/hub/pins.ts';
 import { importModel } from '../../../models/install/importing.ts';
@@ -143,6 +144,17 @@ t.test('fittingModel() asks for the device only where auto has to be chosen for 
   t.strictSame(asked, []);
   t.equal((await fittingModel('auto', home, true, device)).name, 'half');
   t.strictSame(asked, ['device']);
+});
+
+t.test('routedModels() routes a language of auto to the model that it stands for', async (t) => {
+  const home = t.testdir();
+  const auto = new Map([['en', 'auto']]);
+  const same = await routedModels('whisper-base', auto, home);
+  t.strictSame([same.others, same.routes.size], [[], 0], 'no model was checked: it is the resident one');
+  await addModel(home, 'better', { en: 258, de: 259 });
+  keepCheck('better', home, check(10, 8));
+  const { others, routes } = await routedModels('whisper-base', auto, home);
+  t.strictSame([others.map(({ name }) => name), [...routes]], [['better'], [['en', 'better']]]);
 });
 
 t.test('fittingModel() takes auto to mean a model that fits into the memory of the container', async (t) => {

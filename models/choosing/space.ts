@@ -1,7 +1,8 @@
-import { mkdir, statfs } from 'node:fs/promises';
+import { mkdir, readdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Variant } from '../build/graph/graph.ts';
 import { isInt8 } from '../build/whisper/config.ts';
+import { HIDDEN, PARTIAL, removeUnfinished } from '../install/unfinished.ts';
 
 /** Bytes of the ONNX files of each variant per parameter. In float16, loop.onnx has the weights once more. */
 const BYTES: Record<Variant, number> = { int8: 1.4, 'int8-7bit': 1.4, float16: 4.2, float32: 4.2 };
@@ -13,18 +14,22 @@ export function importBytes(parameters: number, variant: Variant, compared: bool
   return Math.round(parameters * (BYTES[variant] + reference)) + SPARE;
 }
 
-/** Throws if the disk of `home` is too full for a build from a checkpoint. */
+/** Throws if the disk of the models is too full for a build from a checkpoint. */
 export async function checkSpace(home: string, parameters: number, variant: Variant, compared: boolean): Promise<void> {
-  await mkdir(join(home, 'models'), { recursive: true });
   await requireSpace(home, importBytes(parameters, variant, compared));
 }
 
-/** Throws if fewer than `wanted` bytes are free on a folder's disk. */
-export async function requireSpace(folder: string, wanted: number): Promise<void> {
-  const { bavail, bsize } = await statfs(folder);
+/** Throws if fewer than `wanted` bytes are free where the models are, which may be a volume of its own, after removing what was abandoned there. */
+export async function requireSpace(home: string, wanted: number): Promise<void> {
+  const models = join(home, 'models');
+  await mkdir(models, { recursive: true });
+  await removeUnfinished(models, HIDDEN);
+  const { bavail, bsize } = await statfs(models);
   if (bavail * bsize > wanted) return;
   const gib = (n: number) => `${(n / 2 ** 30).toFixed(1)} GiB`;
+  const left = (await readdir(models)).filter((name) => name.startsWith(HIDDEN) && name.endsWith(PARTIAL));
+  const unfinished = left.length ? `; delete ${left.join(', ')} there if that import was killed: they are removed an hour later` : '';
   throw new Error(
-    `Cannot write to ${folder}: ${gib(bavail * bsize)} are free, but it needs ${gib(wanted)}; free some space or move LONGHAND_HOME`,
+    `Cannot write to ${models}: ${gib(bavail * bsize)} are free, but it needs ${gib(wanted)}; free some space or move LONGHAND_HOME${unfinished}`,
   );
 }

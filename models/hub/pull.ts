@@ -54,6 +54,7 @@ async function pulled(hub: Hub, version: Version, folder: string, options: PullO
   const commit = await downloadCheckpoint(
     hub,
     version,
+    options.home,
     folder,
     (parameters) => importBytes(parameters, variant, Boolean(measure) && !quick),
     (fraction) => options.onProgress?.(fraction * DOWNLOAD_SHARE, 'downloading'),
@@ -113,6 +114,7 @@ export function repositoryOf(name: string): Wanted {
 async function downloadCheckpoint(
   hub: Hub,
   version: Version,
+  home: string,
   folder: string,
   building: (parameters: number) => number,
   onFraction: (fraction: number) => void,
@@ -123,7 +125,7 @@ async function downloadCheckpoint(
   const known = ({ bytes }: HubFile) => bytes || 0; // a hub may omit it for small files
   const total = sumOf(files.map(known));
   const here = await Promise.all(files.map((file) => bytesHere(file, join(folder, file.name))));
-  await requireSpace(folder, total - sumOf(here) + building(parametersOf(config)));
+  await requireSpace(home, total - sumOf(here) + building(parametersOf(config)));
   let before = 0;
   let highest = 0; // if a server cannot resume, the progress bar waits
   for (const file of files) {

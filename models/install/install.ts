@@ -4,9 +4,7 @@ import { join } from 'node:path';
 import { removeDerived } from '../derived.ts';
 import { manifestOf } from '../manifest.ts';
 import type { Model } from '../store.ts';
-import { keepFresh, PARTIAL, removeUnfinished } from './unfinished.ts';
-
-const HIDDEN = '.'; // begins the names of unfinished models; that of a model may end like theirs
+import { HIDDEN, keepFresh, PARTIAL, removeUnfinished } from './unfinished.ts';
 
 /**
  * Installs the folder that `make` writes as a model of this name. It appears atomically; a failure leaves no files.

@@ -3,6 +3,8 @@ import { basename, dirname, join } from 'node:path';
 
 /** Suffix of files and folders being written, perhaps by another process; never listed. */
 export const PARTIAL = '.partial';
+/** Begins the names of unfinished models; that of a model may end like theirs. */
+export const HIDDEN = '.';
 
 const TOUCH_MS = 60_000;
 /**

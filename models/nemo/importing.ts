@@ -51,7 +51,6 @@ export async function importNemo(path: string, options: NemoOptions): Promise<Mo
   if (variant === 'float16') throw refused(path, 'found --variant float16, wanted int8 or float32: these models run on CPUs only');
   await checkNew(name, variant, home);
   const { size } = await stat(path);
-  await mkdir(join(home, 'models'), { recursive: true });
   const most = size / 2; // parameters, which have two or four bytes each
   await requireSpace(home, importBytes(most, variant, isInt8(variant)) + size);
   return install(name, home, async (partial) => {

@@ -47,7 +47,6 @@ export async function importPublished(from: string, options: PublishedOptions): 
   const { vocabulary, durations } = tokensOf(from, layout, width);
   const about = aboutOf(from, name, layout, options);
   const copied = await filesOf(from, layout.networks);
-  await mkdir(join(home, 'models'), { recursive: true });
   const float = layout.precision === 'float32' && isInt8(variant);
   const shares = float ? EIGHT_BITS + (options.measure && !options.quick ? 1 : 0) : 1;
   await requireSpace(home, shares * copied.reduce((sum, { bytes }) => sum + bytes, 0));

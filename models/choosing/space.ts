@@ -14,6 +14,11 @@ export function importBytes(parameters: number, variant: Variant, compared: bool
   return Math.round(parameters * (BYTES[variant] + reference)) + SPARE;
 }
 
+/** Whether an error says that the disk, or what this account may take of it, is full. */
+export function isFull(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '');
+}
+
 /** Throws if the disk of the models is too full for a build from a checkpoint. */
 export async function checkSpace(home: string, parameters: number, variant: Variant, compared: boolean): Promise<void> {
   await requireSpace(home, importBytes(parameters, variant, compared));

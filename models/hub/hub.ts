@@ -4,6 +4,7 @@ import { rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isFull } from '../choosing/space.ts';
 
 /** A model hub with the URLs of Hugging Face: `{base}/{repository}/resolve/{revision}/{file}`. */
 export interface Hub {
@@ -202,6 +203,11 @@ function permission({ base, repository, token }: Hub, status: number): string {
 
 /** The error for a body that ended with an error. The bytes are kept. */
 function brokenOff(hub: Hub, { name, bytes }: HubFile, size: number, cause: Error): Error {
+  if (isFull(cause))
+    // another attempt would not help
+    return new Refused(`Cannot write ${name}: the disk of the models is full; free some space and try again, and it continues there`, {
+      cause,
+    });
   const all = Number.isNaN(bytes) ? '' : ` of ${bytes}`;
   const found = `it broke off after ${size}${all} bytes (${cause.message})`;
   return new Error(`Cannot download ${name} of ${hub.repository} from ${hub.base}: ${found}; try again, and it continues there`, { cause });

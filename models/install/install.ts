@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isFull } from '../choosing/space.ts';
 import { removeDerived } from '../derived.ts';
 import { manifestOf } from '../manifest.ts';
 import type { Model } from '../store.ts';
@@ -26,6 +27,10 @@ export async function install(name: string, home: string, make: (partial: string
       });
     });
     return { ...manifestOf(folder), folder, shipped: false };
+  } catch (cause) {
+    if (!isFull(cause)) throw cause;
+    const remedy = 'nothing of it was kept; free some space, or move LONGHAND_HOME, and import it again';
+    throw new Error(`Cannot write the model ${name} to ${models}: the disk is full; ${remedy}`, { cause });
   } finally {
     stop();
     await rm(partial, { recursive: true, force: true });

@@ -1,8 +1,11 @@
-import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { requireSpace } from '../../../models/choosing/space.ts';
+import { importModel } from '../../../models/install/importing.ts';
 import { noDisks, smallDisk } from '../../support/processes/disk.ts';
+import { SHAPES, writeCheckpoint } from '../checkpoint.ts';
+import { found } from '../measured.ts';
 
 const MIB = 2 ** 20;
 const HOUR = 3600; // seconds
@@ -27,4 +30,18 @@ t.test('requireSpace() looks at the disk of the models, which may be a volume of
   const home = t.testdir();
   symlinkSync(path, join(home, 'models'));
   await t.rejects(requireSpace(home, 30 * MIB), { message: /Cannot write to .*models: 0\.0 GiB are free, but it needs 0\.0 GiB/ });
+});
+
+t.test('importModel() says that a disk has become full meanwhile, and keeps nothing', { skip }, async (t) => {
+  const disk = smallDisk(t, 90 * MIB);
+  const checkpoint = join(t.testdir(), 'checkpoint');
+  writeCheckpoint(checkpoint, SHAPES.plain!, 'F16');
+  const measure = async () => {
+    disk.fill(0);
+    return found(0.1);
+  };
+  await t.rejects(importModel(checkpoint, { home: disk.path, name: 'x', measure, variant: 'int8' }), {
+    message: /Cannot write the model x to .*models: the disk is full; nothing of it was kept; free some space/,
+  });
+  t.strictSame(readdirSync(join(disk.path, 'models')), []);
 });

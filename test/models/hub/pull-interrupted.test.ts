@@ -76,6 +76,22 @@ t.test('pullModel() needs no space for what it has downloaded before', { skip: n
   t.strictSame(await verifyModel('tuned', disk.path), []);
 });
 
+t.test(
+  'pullModel() ends at once where the disk becomes full, and continues when there is space',
+  { skip: noDisks() ?? false },
+  async (t) => {
+    const hub = await openHub(t, { 'owner/tuned': single });
+    const disk = smallDisk(t, 100e6);
+    const pull = (onProgress?: () => void) => pullModel('owner/tuned', { home: disk.path, hub: hub.base, variant: 'int8', onProgress });
+    await t.rejects(
+      pull(() => disk.fill(0)),
+      { message: /Cannot write \S+: the disk of the models is full; free some space and try again/ },
+    );
+    disk.empty();
+    t.equal((await pull()).name, 'tuned');
+  },
+);
+
 t.test('pullModel() refuses a repository that another process is pulling, and takes over from one that was killed', async (t) => {
   const hub = await openHub(t, { 'owner/tuned': sharded });
   const folder = home();

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { decoderSchema, numbersSchema, readJson, type SpecialTokens, specialSchema, type TextTokens, textSchema } from './files.ts';
 
 export const TOKENIZER = 'tokenizer.json';
+const CONFIG = 'tokenizer_config.json';
 const [VOCABULARY, MERGES, ADDED] = ['vocab.json', 'merges.txt', 'added_tokens.json'];
 /** Files that Transformers' tokenizer in Python writes instead, as in most fine-tuned checkpoints. Tokens in `tokenizer_config.json` are read as well. */
 export const PARTS = { needed: [VOCABULARY, MERGES], others: [ADDED] } as const;
@@ -17,17 +18,16 @@ export function readTokens(folder: string): ReadonlyMap<string, number> {
   return new Map(readTokenizer(folder).added_tokens.map(({ id, content }) => [content, id]));
 }
 
-/** Reads tokenizer.json, or makes it from its parts. Throws if the folder has neither. */
+/** Reads tokenizer.json, or makes it from its parts. Throws if the folder has neither, or a damaged `tokenizer_config.json`, which the engine reads. */
 export function readTokenizer(folder: string): SpecialTokens {
   const has = (name: string) => existsSync(join(folder, name));
-  return has(TOKENIZER) || !PARTS.needed.every(has) ? readJson(folder, TOKENIZER, specialSchema) : assembled(folder, has);
+  const decoder = (has(CONFIG) ? readJson(folder, CONFIG, decoderSchema).added_tokens_decoder : null) ?? {};
+  return has(TOKENIZER) || !PARTS.needed.every(has) ? readJson(folder, TOKENIZER, specialSchema) : assembled(folder, has, decoder);
 }
 
-function assembled(folder: string, has: (name: string) => boolean): SpecialTokens {
+function assembled(folder: string, has: (name: string) => boolean, decoder: Record<string, { content: string }>): SpecialTokens {
   const all = Object.entries(readJson(folder, VOCABULARY, numbersSchema));
   const isSpecial = (token: string) => /^<\|.+\|>$/.test(token);
-  const config = 'tokenizer_config.json';
-  const decoder = (has(config) ? readJson(folder, config, decoderSchema).added_tokens_decoder : null) ?? {};
   const added = new Map([
     ...all.filter(([token]) => isSpecial(token)),
     ...Object.entries(decoder).map(([id, { content }]) => [content, Number(id)] as const),

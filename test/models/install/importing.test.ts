@@ -62,6 +62,11 @@ const damages: [what: string, damage: (folder: string) => void, message: RegExp]
   ['1 % of its weights zeroed', (folder) => changeWeights(folder, 100, 0), /weights are damaged: 1\.\d % of them are exactly zero/],
   ['weights that are NaN', (folder) => changeWeights(folder, 50_000, 0x7e00), /damaged: model\.\S+ has values that are not numbers/],
   [
+    'a tokenizer_config.json that was cut short',
+    (folder) => writeFileSync(join(folder, 'tokenizer_config.json'), '{"added'),
+    /Cannot read \S+tokenizer_config\.json: it is not a JSON object .*download it again/,
+  ],
+  [
     'truncated weights',
     (folder) => truncateSync(join(folder, 'model.safetensors'), 200_000),
     /its file ends early; copy or download the checkpoint/,

@@ -124,5 +124,5 @@ function languages(tokens: ReadonlyMap<string, number>, start = Number.POSITIVE_
 }
 
 function isEmpty(value: unknown): boolean {
-  return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+  return value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0);
 }

@@ -48,6 +48,12 @@ t.test('completeGeneration() ignores alignment heads of a larger decoder', (t) =
   t.end();
 });
 
+t.test('completeGeneration() fills in empty languages and tasks: a multilingual model must not become one of English', (t) => {
+  const made = completeGeneration({ ...published, lang_to_id: {}, task_to_id: {} }, config, tokens);
+  t.strictSame([made.lang_to_id, made.task_to_id], [published.lang_to_id, published.task_to_id]);
+  t.end();
+});
+
 t.test('completeGeneration() gives an English-only vocabulary no languages, though its tokenizer lists them', (t) => {
   const made = completeGeneration(
     {},

@@ -1,5 +1,5 @@
 import { workerData } from 'piscina';
-import { type Descriptor, rowsOf } from '../../models/descriptor.ts';
+import { type Descriptor, readDescriptor, rowsOf } from '../../models/descriptor.ts';
 import type { DiarizationNetworks } from '../../models/networks.ts';
 import { openRecogniser } from '../asr/families.ts';
 import { inParts } from '../asr/parts.ts';
@@ -108,7 +108,8 @@ export function recognise({
 }
 
 /** Opens a model that is loaded on demand: on the device of the resident one if it can run there. */
-async function openOther({ folder, descriptor }: OtherModel): Promise<Recogniser> {
+async function openOther({ folder }: OtherModel): Promise<Recogniser> {
+  const descriptor = readDescriptor(folder); // of the files that are there now: another import may have taken the name since the start
   const device = descriptor.devices.includes(data.device) ? data.device : 'cpu';
   const opened = await openRecogniser({ folder, descriptor, device, rows: rowsOf(descriptor, device), interleaver });
   return inParts(opened, windowSeconds(descriptor));

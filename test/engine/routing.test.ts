@@ -5,6 +5,7 @@ import t from 'tap';
 import { openPool, type Pool, type PoolOptions } from '../../engine/runtime/pool.ts';
 import { transcribe } from '../../engine/transcribe.ts';
 import type { HeardStretch, Options, Transcript } from '../../engine/types.ts';
+import { readDescriptor, writeDescriptor } from '../../models/descriptor.ts';
 import { shippedModels } from '../support/engine/models.ts';
 import { addDigits, DIGITS, join16k, recordings, SAID } from '../support/engine/recordings.ts';
 
@@ -95,6 +96,19 @@ t.test('transcribe() takes the resident model where the other one cannot be load
     t.match(text, /ask not what your country can do for you/i, language);
     t.match(stretches, [{ model: 'whisper-base', fallback: { model: DIGITS, why: 'failed', message: /model\.onnx/ } }]);
   }
+});
+
+t.test('transcribe() reads the description of a model that was replaced under its name while the engine runs', async (t) => {
+  const folder = t.testdir();
+  cpSync(digits, folder, { recursive: true });
+  const pool = await openPool({ ...routed, others: { [DIGITS]: folder } });
+  t.teardown(() => pool.close());
+  const descriptor = readDescriptor(folder);
+  writeDescriptor(folder, { ...descriptor, delay: 10 } as typeof descriptor); // frames of 40 ms by which its tokens come late
+  const [m5] = recordings('m5.ogg');
+  const { segments } = await heardBy(pool, m5!, { language: 'en' });
+  const start = segments[0]!.words[0]!.start;
+  t.ok(start < 0.3, `${start}, and with the description of its predecessor 0.51`);
 });
 
 t.test('transcribe() without models by language reports nothing of them', async (t) => {

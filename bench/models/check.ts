@@ -1,5 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { cpus, tmpdir } from 'node:os';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { openPool, type Pool } from '../../engine/runtime/pool.ts';
 import type { Word } from '../../engine/types.ts';
@@ -36,17 +35,9 @@ export interface CheckOptions {
  * The self-check: the accuracy of a built model on clips in several languages and on noise, its speed with all threads in use, and its memory
  * use. The speed is that in a conversation, since clips are shorter than windows and take several times as long; in the clips, if these take
  * all the time.
+ * @param scratch an empty folder for recordings
  */
-export async function checkModel(folder: string, options: CheckOptions): Promise<Measured> {
-  const scratch = await mkdtemp(join(tmpdir(), 'longhand-check-'));
-  try {
-    return await measured(folder, scratch, options);
-  } finally {
-    await rm(scratch, { recursive: true });
-  }
-}
-
-async function measured(folder: string, scratch: string, options: CheckOptions): Promise<Measured> {
+export async function checkModel(folder: string, scratch: string, options: CheckOptions): Promise<Measured> {
   const { diarization, threads, seconds: limit = SECONDS, speed = true } = options;
   const talk = speed ? await writeTalk(scratch) : null;
   const before = process.memoryUsage.rss();

@@ -1,4 +1,6 @@
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { checkModelApart } from '../../../bench/models/check-apart.ts';
 import { SHIPPED_FOLDER } from '../../../models/manifest.ts';
@@ -25,6 +27,19 @@ t.test('checkModelApart() measures the speed in a conversation, since short clip
   const [inClips, inTalk] = [await measured(false), await measured(true)];
   t.ok(inTalk.cpuLoad < 0.8 * inClips.cpuLoad, `${inTalk.cpuLoad} and ${inClips.cpuLoad} s of CPU time per second of audio`);
   t.strictSame(inTalk.rates, inClips.rates);
+});
+
+t.test('checkModelApart() leaves no recordings behind when it is interrupted', async (t) => {
+  const home = t.testdir({ temporary: {} });
+  await addTiny(home);
+  const temporary = join(home, 'temporary');
+  const stop = new AbortController();
+  const checked = checkModelApart(join(home, 'models', TINY), { diarization, threads: 1 }, stop.signal, temporary);
+  const rejected = t.rejects(checked, { message: 'enough' });
+  while (!readdirSync(temporary, { recursive: true }).some((name) => `${name}`.endsWith('.wav'))) await sleep(10);
+  stop.abort(new Error('enough'));
+  await rejected;
+  t.strictSame(readdirSync(temporary), []);
 });
 
 t.test('checkModelApart() passes the error of its process on', async (t) => {

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Log } from '../../db/ops/log.ts';
 import { databaseAway } from '../../db/postgres/away.ts';
 import { Unwanted } from '../../db/postgres/wanted.ts';
+import { NO_KEY } from '../../db/secrets/vault.ts';
 import { ApiError, ERRORS, type ErrorBody, type ErrorCode, UNCODED, type UncodedError } from '../contract/errors.ts';
 import type { Request } from './request.ts';
 import { json, type Reply, type Route } from './route.ts';
@@ -49,6 +50,7 @@ const UNAVAILABLE = new Set([
   'EIO', // storage or network share fails
   'ESTALE',
   'EROFS',
+  NO_KEY,
   '23503', // foreign key violation: a referenced row was deleted meanwhile; a retry reports that
 ]);
 

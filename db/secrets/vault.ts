@@ -35,6 +35,8 @@ const HEAD = 5; // version and key version
 const KEPT_MS = 60_000; // cache lifetime of a data key: the longest time for which a destroyed key remains in memory
 const MOST = 10_000; // workspaces whose keys are cached
 const CANARY = 'longhand';
+/** Code of errors of a process that lacks the master key of a workspace: it was started before `admin keys rotate`, without the newest. */
+export const NO_KEY = 'ENOKEY';
 
 interface Keys {
   byVersion: Map<number, Buffer>;
@@ -180,9 +182,8 @@ function wrap(master: Buffer, workspaceId: string, version: number, key: Buffer)
 function unwrap(masters: ReadonlyMap<string, Buffer>, row: KeyRow): Buffer {
   const master = masters.get(row.master_key_id);
   if (!master) {
-    throw new Error(
-      `Cannot read secrets of workspace ${row.workspace_id}: its data key is encrypted with master key ${row.master_key_id}, which was not given. Add it to LONGHAND_MASTER_KEY, after the newest`,
-    );
+    const message = `Cannot read secrets of workspace ${row.workspace_id}: its data key is encrypted with master key ${row.master_key_id}, which this process was not given. Start it with both, the newest first: LONGHAND_MASTER_KEY=new,old, or so in the key file`;
+    throw Object.assign(new Error(message), { code: NO_KEY });
   }
   return decrypt(master, `data_keys|${row.workspace_id}|${row.version}`, row.wrapped);
 }

@@ -1,11 +1,14 @@
 import { LEASE } from '../../api/contract/limits.ts';
 import { jitteredBackOff, requeue } from '../../db/jobs/leases.ts';
 import { claimReport, completeReport, failReport, loadSource, type ReportClaim } from '../../db/reports/work.ts';
+import { NO_KEY } from '../../db/secrets/vault.ts';
 import { ReportError, type ReportResult } from '../reports/writer.ts';
 import { type Holding, Lost, Stopping } from '../tasks/holdings.ts';
 import { insist } from '../tasks/insist.ts';
 import type { Job } from '../tasks/slots.ts';
 import type { Courier } from './courier.ts';
+
+const KEY_PAUSE = 15; // seconds until a retry by a courier that lacks a master key
 
 /** Claims the next report. */
 export async function nextReport(courier: Courier): Promise<Job | null> {
@@ -48,6 +51,10 @@ async function settle(courier: Courier, claim: ReportClaim, { signal }: Holding,
     insist(() => db.workspace(lease.workspaceId, (tx) => requeue(tx, lease, how)));
   if (error instanceof Lost) return log.info(fields, 'report stopped: deleted or taken over');
   if (error instanceof Stopping) return void (await back({ blameless: true }));
+  if (error?.code === NO_KEY) {
+    log.error({ ...fields, error }, 'this courier cannot write the report; it will be retried');
+    return void (await back({ seconds: KEY_PAUSE, blameless: true }));
+  }
   const lasting = error instanceof ReportError && !error.retryable;
   if (!lasting && attempt < LEASE.attempts) {
     log.warn({ ...fields, ...about(error) }, 'report failed; it will be retried');

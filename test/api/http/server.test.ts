@@ -3,6 +3,7 @@ import t from 'tap';
 import { z } from 'zod';
 import { trusted } from '../../../api/http/client-address.ts';
 import { json, type Route, route } from '../../../api/http/route.ts';
+import { NO_KEY } from '../../../db/secrets/vault.ts';
 import { connectRaw, head } from '../../support/api/raw.ts';
 import { PLAIN, serveRoutes } from '../../support/api/serving.ts';
 
@@ -28,6 +29,7 @@ const ROUTES: Route[] = [
     path: '/broken/{how}',
     handler: ({ params }): never => {
       if (params.how === 'database') throw Object.assign(new Error('terminating connection'), { code: '57P01' });
+      if (params.how === 'key') throw Object.assign(new Error('a master key is missing'), { code: NO_KEY });
       throw new Error('a secret detail');
     },
   }),
@@ -92,9 +94,11 @@ t.test('serve() reveals nothing about internal errors', async (t) => {
   const failed = await call('/broken/code');
   t.match(failed, { status: 500, json: { code: 'internal_error' } });
   t.notMatch(JSON.stringify(failed.json), /secret/);
-  const away = await call('/broken/database');
-  t.match(away, { status: 503, json: { code: 'service_unavailable' } });
-  t.match(away.headers.get('retry-after'), /^[1-9]\d*$/);
+  for (const how of ['database', 'key']) {
+    const away = await call(`/broken/${how}`);
+    t.match(away, { status: 503, json: { code: 'service_unavailable' } }, how);
+    t.match(away.headers.get('retry-after'), /^[1-9]\d*$/);
+  }
 });
 
 /** Whether a socket that listens on :: is reached by IPv4. */

@@ -1,10 +1,11 @@
 /* Reports from queue to completion, without speech models: the tasks of a courier over a real database, with real writers. */
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';
 import { REPORT_ERRORS, type ReportErrorCode } from '../../../api/contract/errors.ts';
 import { LEASE } from '../../../api/contract/limits.ts';
 import { type ClaimedTranscription, claimNext } from '../../../db/jobs/claim.ts';
 import { fail } from '../../../db/jobs/complete.ts';
+import { openVault, type Vault } from '../../../db/secrets/vault.ts';
 import type { Courier } from '../../../engine/courier/courier.ts';
 import { nextReport } from '../../../engine/courier/report.ts';
 import { openWriter, type Writer } from '../../../engine/reports/writer.ts';
@@ -187,6 +188,22 @@ t.test('courier fails a report with INTERNAL_ERROR on an internal fault, and a f
   const [row] = await db.query<Row>('*', 'select * from reports where transcription_id = ?', [id]);
   t.match(row, { status: 'failed', error_code: 'TRANSCRIPTION_FAILED' });
   provoked.add(row!.error_code!);
+});
+
+t.test('courier fails no report because it was started with a former master key; one with the newest writes it', async (t) => {
+  const former = Buffer.from(bench.masterKey, 'base64');
+  const id = await requested();
+  const before = await openVault(db, [former]);
+  const after = await openVault(db, [randomBytes(32), former]);
+  await after.rotate();
+  const write = async (own: Vault) => {
+    await bench.due();
+    await (await nextReport({ ...courierWith(openWriter({})), vault: own }))!();
+    return bench.row<Row>('reports', id);
+  };
+  for (let times = 0; times <= LEASE.attempts; times++)
+    t.match(await write(before), { status: 'processing', error_code: null, attempt: 0 });
+  t.match(await write(after), { status: 'completed' });
 });
 
 t.test('courier: every error code of reports occurred in these tests', async (t) => {

@@ -1,12 +1,15 @@
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { LEASE } from '../../../api/contract/limits.ts';
+import { openVault, type Vault } from '../../../db/secrets/vault.ts';
 import { findTools } from '../../../engine/audio/decode.ts';
 import { nextProbe } from '../../../engine/tasks/probe.ts';
 import { taskBench } from '../../support/engine/tasks.ts';
+import { ROOT } from '../../support/processes/processes.ts';
 
 const bench = await taskBench(t);
 
@@ -39,4 +42,20 @@ t.test('nextProbe() gives a host that cannot work a day to recover, however long
   await bench.db.query('*', `update transcriptions set host_fault_at = host_fault_at - interval '1 day' where id = ?`, [id]);
   for (let times = 1; times < LEASE.attempts; times++) t.match(await attempt({ spool: full }), { status: 'queued', attempt: times });
   t.match(await attempt({ spool: full }), { status: 'failed', error_code: 'ENGINE_ERROR' });
+});
+
+t.test('nextProbe() fails no recording because the engine was started with a former master key; one with the newest goes on', async (t) => {
+  const former = Buffer.from(bench.masterKey, 'base64');
+  const id = await bench.upload(await bench.workspace(), await readFile(join(ROOT, 'bench/data/two-speakers.wav')));
+  const before = await openVault(bench.db, [former]);
+  const after = await openVault(bench.db, [randomBytes(32), former]);
+  await after.rotate();
+  const look = async (vault: Vault) => {
+    await bench.due();
+    await (await nextProbe(bench.engineHere({ vault }), () => {}))!();
+    return bench.row<{ status: string; attempt: number; duration_seconds: number | null }>('transcriptions', id);
+  };
+  for (let times = 0; times <= LEASE.attempts; times++)
+    t.match(await look(before), { status: 'queued', attempt: 0, duration_seconds: null });
+  t.match(await look(after), { status: 'queued', duration_seconds: Number });
 });

@@ -1,9 +1,17 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
-import { ROOT } from './support/processes/processes.ts';
+import { finish, ROOT } from './support/processes/processes.ts';
+
+interface Component {
+  name: string;
+  purl: string;
+  licenses?: unknown[];
+}
 
 interface Entry {
+  name?: string;
+  dev?: boolean;
   version?: string;
   link?: boolean;
   resolved?: string;
@@ -32,4 +40,16 @@ t.test('package-lock.json: packages come only from the configured npm registry',
     ([, { resolved, link }]) => resolved && !link && !resolved.startsWith('https://registry.npmjs.org/'),
   );
   t.strictSame(elsewhere, []);
+});
+
+t.test('npm run sbom prints every package that runs, with its licence, and nothing else', async (t) => {
+  const { code, stdout, stderr } = await finish('npm', ['run', '--silent', 'sbom'], {}, ROOT);
+  t.equal(code, 0, stderr);
+  const { metadata, components } = JSON.parse(stdout) as { metadata: { component: Component }; components: Component[] };
+  t.equal(metadata.component.name, 'longhand');
+  const runtime = Object.entries(packages).filter(([place, { dev, version }]) => place && !dev && version); // stubs have no version
+  const wanted = new Set(runtime.map(([place, { name, version }]) => `${name ?? place.replace(/^.*node_modules\//, '')}@${version}`));
+  const printed = components.map(({ purl }) => decodeURIComponent(purl.replace('pkg:npm/', '')));
+  t.strictSame(new Set(printed), wanted);
+  t.ok(components.filter(({ licenses }) => !licenses?.length).length < 10, 'some packages do not state it in the lockfile');
 });

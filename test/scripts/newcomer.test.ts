@@ -30,6 +30,24 @@ t.test('scripts/longhand in a clone without packages prints the command to run, 
   t.match([without.code, without.stderr], [1, /^Longhand needs Node 20\.19 or newer, and there is no "node" on the PATH/]);
 });
 
+const setpriv = process.getuid?.() === 0 ? findProgram('setpriv') : null;
+const noOther = process.getuid?.() === 0 && !setpriv && 'needs setpriv, because root may enter every folder';
+t.test(
+  "scripts/longhand runs in a folder that its account may not enter, such as root's with sudo, or that was removed",
+  { skip: noOther },
+  async (t) => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'longhand-shut-'));
+    t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+    const unprivileged = setpriv ? `${setpriv} --bounding-set=-all --inh-caps=-all ` : '';
+    for (const spoilt of ['chmod 0 .', 'rmdir "$PWD"']) {
+      const script = `mkdir "${folder}/here" && cd "${folder}/here" && ${spoilt} && exec ${unprivileged}"${LONGHAND}" --version`;
+      const { code, stdout, stderr } = await finish('/bin/sh', ['-c', script], { NODE_OPTIONS: '', TSX_DISABLE_CACHE: '1' }); // as shipped: with esbuild
+      rmSync(path.join(folder, 'here'), { recursive: true, force: true });
+      t.match([code, stdout], [0, /^\d+\.\d+\.\d+\n$/], `${spoilt}: ${stderr}`);
+    }
+  },
+);
+
 t.test('npm start prints no npm warning before its first line', async (t) => {
   const { stderr } = await finish('npm', ['run', '--silent'], {}, ROOT);
   t.notMatch(stderr, /npm warn/i);

@@ -1,5 +1,6 @@
 import { closest } from 'fastest-levenshtein';
 import { z } from 'zod';
+import { isDatabaseUrl, isWebUrl, PORTS, parseEndpoint } from './addresses.ts';
 import { LIMITS, type Limits, TIGHTENABLE } from './limits.ts';
 import { parseRouting } from './routing.ts';
 
@@ -10,7 +11,6 @@ const whole = (minimum: number) =>
     .regex(/^\d+$/, 'must be a whole number')
     .transform(Number)
     .pipe(z.number().min(minimum, `must be at least ${minimum}`));
-const PORTS = 65_535;
 const port = z
   .string()
   .refine((text) => /^\d{1,5}$/.test(text) && Number(text) <= PORTS, `must be a whole number from 0 to ${PORTS}, where 0 picks a free port`)
@@ -31,6 +31,8 @@ const databaseUrl = flagless.refine(
   'must have the form postgres://USER:PASSWORD@HOST:5432/DATABASE; in user and password write %40 for @, %2F for /, %23 for #, %25 for %',
 );
 
+const webUrl = flagless.refine(isWebUrl, 'must be a URL that begins with https:// or http://, such as https://longhand.example');
+
 const SECRET = { secret: true }; // never shown
 
 /** The operator's settings, from environment variables or an `.env` file. All have working defaults. */
@@ -48,7 +50,7 @@ const VARIABLES = {
   LONGHAND_MEDIA: flagless
     .optional()
     .describe('The spool: a folder shared by all API and engine hosts, or `s3://bucket/prefix`. Default: `$LONGHAND_HOME/spool`'),
-  S3_ENDPOINT: flagless.optional().describe('Endpoint of an S3-compatible store; region and credentials come from the usual AWS variables'),
+  S3_ENDPOINT: webUrl.optional().describe('Endpoint of an S3-compatible store; region and credentials come from the usual AWS variables'),
   LONGHAND_MASTER_KEY: flagless
     .optional()
     .describe(
@@ -79,7 +81,7 @@ const VARIABLES = {
     .describe(
       "Worker threads of an engine. Default: physical cores, lowered to the container's CPU or memory limit; with CUDA at most 8, as far as the GPU's memory allows; always 1 with WebGPU",
     ),
-  LLM_BASE_URL: flagless
+  LLM_BASE_URL: webUrl
     .optional()
     .describe(
       'Base URL of an OpenAI-compatible language model for reports, titles and summaries. Without it they are extractive: sentences quoted from the transcript',
@@ -90,7 +92,10 @@ const VARIABLES = {
   LONGHAND_TRUST_PROXY: flagless
     .optional()
     .describe('Addresses or networks of proxies whose `X-Forwarded-For` is trusted, comma-separated'),
-  LONGHAND_PUBLIC_URL: flagless.optional().describe('Public URL of the service; used in links, redirects and OAuth metadata'),
+  LONGHAND_PUBLIC_URL: webUrl
+    .transform((text) => new URL(text).href.replace(/\/+$/, '')) // as browsers write it
+    .optional()
+    .describe('Public URL of the service; used in links, redirects and OAuth metadata'),
   LONGHAND_WAIT_S: whole(1)
     .default(600)
     .describe('Seconds that `/v1/audio/transcriptions` waits for a transcript before it responds with 504'),
@@ -108,7 +113,7 @@ const VARIABLES = {
     .enum(['refuse', 'allow'])
     .default('refuse')
     .describe('`allow` permits webhooks to loopback and private networks'),
-  OIDC_ISSUER: flagless.optional().describe('Issuer URL of the OpenID Connect provider for console sign-in'),
+  OIDC_ISSUER: webUrl.optional().describe('Issuer URL of the OpenID Connect provider for console sign-in'),
   OIDC_CLIENT_ID: flagless.optional().describe('Client id at the OpenID Connect provider'),
   OIDC_CLIENT_SECRET: flagless.optional().describe('Client secret at the OpenID Connect provider').meta(SECRET),
   OIDC_UNVERIFIED_EMAIL: z
@@ -133,7 +138,7 @@ const VARIABLES = {
     .optional()
     .describe('Bearer token required to read `/metrics`; mandatory for `LONGHAND_METRICS=public`')
     .meta(SECRET),
-  LONGHAND_URL: flagless.optional().describe('For `upload`: URL of the service, instead of `--url`'),
+  LONGHAND_URL: webUrl.optional().describe('For `upload`: URL of the service, instead of `--url`'),
   LONGHAND_KEY: flagless
     .optional()
     .describe('For `upload`: API key, instead of `--key`, which is visible in the process list')
@@ -194,27 +199,10 @@ export function readSettings(environment: Readonly<Record<string, string | undef
   }
   if (values.LONGHAND_METRICS === 'public' && !values.LONGHAND_METRICS_TOKEN)
     mistakes.push('LONGHAND_METRICS=public needs LONGHAND_METRICS_TOKEN: without it anyone could read the names of hosts and models');
+  if (values.OIDC_ISSUER && !(values.OIDC_CLIENT_ID && values.OIDC_CLIENT_SECRET))
+    mistakes.push('OIDC_ISSUER needs OIDC_CLIENT_ID and OIDC_CLIENT_SECRET, from the provider: without them nobody can sign in there');
   if (mistakes.length) throw new Error(`Cannot start with these settings:\n  ${mistakes.join('\n  ')}`);
   return { ...(values as Variables), limits: limits as Limits, given: SETTING_NAMES.filter((name) => environment[name]) };
-}
-
-/** Host and port of a listener, as `127.0.0.1:9464` or `[::1]:9464`; null when it is neither. Port 0 picks a free one. */
-export function parseEndpoint(text: string): { host: string; port: number } | null {
-  const [, v6, plain, port = ''] = /^(?:\[([0-9a-f:.]+)\]|([^\s:[\]]+)):(\d{1,5})$/i.exec(text) ?? [];
-  const host = v6 ?? plain;
-  return host && Number(port) <= PORTS ? { host, port: Number(port) } : null;
-}
-
-function isDatabaseUrl(text: string): boolean {
-  try {
-    const { protocol, hostname, username, password, pathname, searchParams, hash } = new URL(text);
-    const [database = '', ...more] = decodeURIComponent(pathname).slice(1).split('/');
-    decodeURIComponent(username + password); // throws on an unescaped %
-    const reachable = hostname !== '' || searchParams.has('host');
-    return /^postgres(ql)?:$/.test(protocol) && reachable && !more.length && !database.includes('@') && !hash;
-  } catch {
-    return false;
-  }
 }
 
 /** The value of a setting, valid or not, as it may be shown: secrets, users and passwords are hidden wherever they may end. */

@@ -45,7 +45,8 @@ export async function requireSession(request: Request, { db, badCredentials }: P
 export function refuseForeign(request: Request, { settings }: Pick<Services, 'settings'>): void {
   const origin = request.headers.get('origin');
   const site = request.headers.get('sec-fetch-site');
-  if ((origin && origin !== originOf(request, settings)) || site === 'cross-site') throw forbidden('This request came from another site');
+  const foreign = origin && !`${originOf(request, settings)}/`.startsWith(`${origin}/`); // LONGHAND_PUBLIC_URL may have a path
+  if (foreign || site === 'cross-site') throw forbidden('This request came from another site');
 }
 
 /** The session secret in the cookie. */

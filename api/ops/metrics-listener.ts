@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readFacts } from '../../db/ops/facts.ts';
+import { parseEndpoint } from '../contract/addresses.ts';
 import { ApiError, notFound } from '../contract/errors.ts';
-import { parseEndpoint, type Settings } from '../contract/settings.ts';
+import type { Settings } from '../contract/settings.ts';
 import { type Route, route, type Services } from '../http/route.ts';
 
 type Shown = Pick<Services, 'db' | 'metrics' | 'nodeId'>;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
+import { readSettings } from '../../../api/contract/settings.ts';
 import { makeSignInLink } from '../../../db/access/sign-in-links.ts';
 import { testApi } from '../../support/api/client.ts';
 import { cookieOf, visit } from '../../support/console/console.ts';
@@ -39,6 +40,17 @@ t.test('POST /v1/app/session marks the cookie Secure when clients use https', as
   const person = await secure.world.member(await secure.world.workspace(), { role: 'owner' });
   const answer = await secure.call('', 'POST', '/v1/app/session', { body: await secure.world.key(person).then(({ key }) => ({ key })) });
   t.match(String(answer.headers['set-cookie']), /; Secure/);
+});
+
+t.test('POST /v1/app/session takes requests of the page at LONGHAND_PUBLIC_URL, however that is written', async (t) => {
+  const origin = 'https://longhand.example';
+  for (const written of [`${origin}/`, 'https://LONGHAND.example', `${origin}:443`, `${origin}/below/`]) {
+    const proxied = await testApi(t, { LONGHAND_PUBLIC_URL: readSettings({ LONGHAND_PUBLIC_URL: written }).LONGHAND_PUBLIC_URL! });
+    const { key } = await proxied.world.key(await proxied.world.member(await proxied.world.workspace()));
+    const from = async (origin: string) =>
+      (await proxied.call('', 'POST', '/v1/app/session', { body: { key }, headers: { origin } })).status;
+    t.strictSame([await from(origin), await from('https://longhand.example.evil'), await from(`${origin}:444`)], [201, 403, 403], written);
+  }
 });
 
 t.test('POST /v1/app/session accepts a link once, for a day, while its member is active', async (t) => {

@@ -41,6 +41,27 @@ t.test('readSettings() accepts addresses of PostgreSQL, and states what is expec
   t.match(errorOf({ DATABASE_URL: 'mysql://root:hidden-word@db/longhand' }), 'DATABASE_URL="mysql://[hidden]@db/longhand"');
 });
 
+t.test('readSettings() refuses addresses that nobody can reach, and a sign-in provider without its client', async (t) => {
+  for (const name of ['LLM_BASE_URL', 'LONGHAND_PUBLIC_URL', 'LONGHAND_URL', 'S3_ENDPOINT']) {
+    for (const address of ['https://a.example', 'http://127.0.0.1:9000/v1/', 'HTTPS://a.example'])
+      t.equal(errorOf({ [name]: address }), 'accepted', address);
+    for (const address of ['a.example', 'localhost:9000', 'https://', 'ftp://a.example', '/v1'])
+      t.equal(
+        errorOf({ [name]: address }),
+        `${name}="${address}": must be a URL that begins with https:// or http://, such as https://longhand.example`,
+      );
+  }
+  const client = { OIDC_CLIENT_ID: 'a', OIDC_CLIENT_SECRET: 'b' };
+  t.equal(errorOf({ OIDC_ISSUER: 'https://a.example', ...client }), 'accepted');
+  t.equal(errorOf(client), 'accepted', 'the secrets of all parts may be in one file');
+  t.match(errorOf({ OIDC_ISSUER: 'a.example', ...client }), /^OIDC_ISSUER="a.example": must be a URL/);
+  for (const missing of ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'])
+    t.match(
+      errorOf({ OIDC_ISSUER: 'https://a.example', ...client, [missing]: '' }),
+      /^OIDC_ISSUER needs OIDC_CLIENT_ID and OIDC_CLIENT_SECRET/,
+    );
+});
+
 t.test('readSettings() accepts ports, and states what is expected if one is invalid', async (t) => {
   t.equal(readSettings({ PORT: '0' }).PORT, 0);
   t.equal(readSettings({ PORT: '65535' }).PORT, 65_535);

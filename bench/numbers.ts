@@ -1,5 +1,8 @@
 import { parseArgs } from 'node:util';
 
+type Options = NonNullable<NonNullable<Parameters<typeof parseArgs>[0]>['options']>;
+type Values<O extends Options> = ReturnType<typeof parseArgs<{ options: O }>>['values'];
+
 /** The number that is given with an option. Throws unless it is above 0. */
 export function numberOf(option: string, given: string): number {
   const value = Number(given);
@@ -8,20 +11,23 @@ export function numberOf(option: string, given: string): number {
 }
 
 /**
- * Parses the options of a program whose options are positive numbers with defaults, and `--json`. Exits with 2 and a message if one is
- * invalid.
+ * Parses the options of a program, and what `use` makes of their values. Exits with 2 and a message, not a stack trace, if one is invalid.
  */
-export function readNumbers<K extends string>(defaults: Record<K, number>): Record<K, number> & { json: boolean } {
-  const texts = Object.entries<number>(defaults).map(([name, value]) => [name, { type: 'string', default: String(value) }] as const);
+export function readOptions<O extends Options, R>(options: O, use: (values: Values<O>) => R): R {
   try {
-    const { values } = parseArgs({ options: { ...Object.fromEntries(texts), json: { type: 'boolean', default: false } } });
-    const read = Object.entries(values).map(([name, given]) => {
-      return [name, typeof given === 'string' ? numberOf(name, given) : given];
-    });
-    return Object.fromEntries(read) as Record<K, number> & { json: boolean };
+    return use(parseArgs({ options }).values);
   } catch (error) {
-    const known = Object.keys(defaults).map((name) => `--${name}`);
-    process.stderr.write(`${(error as Error).message}. Options: ${known.join(', ')}, --json\n`);
+    const known = Object.keys(options).map((name) => `--${name}`);
+    process.stderr.write(`${(error as Error).message}. Options: ${known.join(', ')}\n`);
     process.exit(2);
   }
+}
+
+/** As `readOptions`, for a program whose options are positive numbers with defaults, and `--json`. */
+export function readNumbers<K extends string>(defaults: Record<K, number>): Record<K, number> & { json: boolean } {
+  const texts = Object.entries<number>(defaults).map(([name, value]) => [name, { type: 'string', default: String(value) }] as const);
+  return readOptions({ ...Object.fromEntries(texts), json: { type: 'boolean', default: false } }, (values) => {
+    const read = Object.entries(values).map(([name, given]) => [name, typeof given === 'string' ? numberOf(name, given) : given]);
+    return Object.fromEntries(read) as Record<K, number> & { json: boolean };
+  });
 }

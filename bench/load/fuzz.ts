@@ -9,7 +9,7 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'no
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readOptions } from '../numbers.ts';
 import { writeCall } from './record.ts';
 import { type Service, withService } from './service.ts';
 
@@ -24,13 +24,14 @@ const CALL_SECONDS = 60;
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 const PATIENCE_MS = 2_000; // for a response that takes a millisecond
 
-const { values } = parseArgs({
-  options: {
+const values = readOptions(
+  {
     examples: { type: 'string', default: '200' }, // per operation
     seed: { type: 'string', default: '1' },
     venv: { type: 'string', default: join(tmpdir(), 'longhand-schemathesis') },
   },
-});
+  (values) => values,
+);
 const program = await install(values.venv);
 process.exitCode = await withService(async (service) => {
   const folder = mkdtempSync(join(tmpdir(), 'longhand-fuzz-'));

@@ -7,7 +7,6 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { startApp } from '../../api/app.ts';
 import { readSettings } from '../../api/contract/settings.ts';
 import { openLog } from '../../db/ops/log.ts';
@@ -16,7 +15,7 @@ import { migrate } from '../../db/postgres/migrate.ts';
 import { type Db, openDb } from '../../db/postgres/orm.ts';
 import { openVault } from '../../db/secrets/vault.ts';
 import { openSpool } from '../../db/spool/open.ts';
-import { numberOf } from '../numbers.ts';
+import { numberOf, readOptions } from '../numbers.ts';
 import { call, makePeople, middleOf, type People, writeCalls } from './calls.ts';
 import { askList } from './lists.ts';
 
@@ -26,17 +25,16 @@ interface Kept {
   people: People;
 }
 
-const { values } = parseArgs({
-  options: {
+const { rows, rounds, keep, json } = readOptions(
+  {
     rows: { type: 'string', default: '1000000' },
-    rounds: { type: 'string', default: '40' },
+    rounds: { type: 'string', default: '40' }, // requests per query
     keep: { type: 'string' },
     json: { type: 'boolean', default: false },
   },
-});
-const rows = numberOf('rows', values.rows);
-const rounds = numberOf('rounds', values.rounds); // requests per query
-const home = values.keep ?? mkdtempSync(join(tmpdir(), 'longhand-list-'));
+  (values) => ({ ...values, rows: numberOf('rows', values.rows), rounds: numberOf('rounds', values.rounds) }),
+);
+const home = keep ?? mkdtempSync(join(tmpdir(), 'longhand-list-'));
 mkdirSync(home, { recursive: true });
 const postgres = await startEmbedded(join(home, 'postgres'), { durable: false });
 try {
@@ -51,7 +49,7 @@ try {
   }
 } finally {
   await postgres.stop();
-  if (!values.keep) rmSync(home, { recursive: true, force: true });
+  if (!keep) rmSync(home, { recursive: true, force: true });
 }
 
 async function fill(db: Db): Promise<Kept> {
@@ -149,7 +147,7 @@ async function measure(db: Db, { master, people }: Kept): Promise<Row[]> {
 
 function report(results: Row[]): void {
   const machine = `${cpus().length} x ${cpus()[0]?.model}`;
-  if (values.json) return void process.stdout.write(`${JSON.stringify({ rows, machine, results })}\n`);
+  if (json) return void process.stdout.write(`${JSON.stringify({ rows, machine, results })}\n`);
   process.stdout.write(`${rows} transcriptions of one workspace, pages of 20, ${machine}; milliseconds\n`);
   process.stdout.write(
     `${'who'.padEnd(7)} ${'filter'.padEnd(32)} ${'found'.padStart(8)} ${'first'.padStart(8)} ${'p50'.padStart(7)} ${'p95'.padStart(7)}\n`,

@@ -10,7 +10,6 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { startApp } from '../../api/app.ts';
 import { readSettings } from '../../api/contract/settings.ts';
 import { openLog } from '../../db/ops/log.ts';
@@ -19,6 +18,7 @@ import { migrate } from '../../db/postgres/migrate.ts';
 import { openDb } from '../../db/postgres/orm.ts';
 import { openVault } from '../../db/secrets/vault.ts';
 import { openSpool } from '../../db/spool/open.ts';
+import { numberOf, readOptions } from '../numbers.ts';
 import { listLatency, readsDuringDeletion } from './api.ts';
 import { throughBouncer } from './bounced.ts';
 import { claimsOf } from './claims.ts';
@@ -32,20 +32,20 @@ const SERVERS = 200; // connections of PgBouncer
 const BOUNCED = 10_000; // queued for its fleet
 const SERVER = ['autovacuum=on', 'maintenance_work_mem=1GB', 'max_wal_size=8GB']; // the others, such as shared_buffers, are the defaults
 
-const { values } = parseArgs({
-  options: {
+const { sizes, parts, ...values } = readOptions(
+  {
     rows: { type: 'string', default: '100000,1000000' },
     parts: { type: 'string', default: PARTS.join() },
     pgbouncer: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     docs: { type: 'boolean', default: false },
   },
-});
-const sizes = values.rows.split(',').map(Number);
-const parts = values.parts.split(',');
-const unknown = parts.filter((part) => part && !PARTS.includes(part));
-if (unknown.length || sizes.some((size) => !(size > 0)))
-  throw new Error(`Cannot measure ${unknown.join() || values.rows}: see bench/scale/scale.ts`);
+  ({ rows, parts, ...others }) => {
+    const unknown = parts.split(',').filter((part) => part && !PARTS.includes(part));
+    if (unknown.length) throw new Error(`Cannot use --parts ${unknown.join()}: the parts are ${PARTS.join()}`);
+    return { ...others, sizes: rows.split(',').map((size) => numberOf('rows', size)), parts: parts.split(',') };
+  },
+);
 const home = mkdtempSync(join(tmpdir(), 'longhand-scale-'));
 const postgres = await startEmbedded(join(home, 'postgres'), { durable: false, connections: 1200, settings: SERVER });
 try {

@@ -10,7 +10,6 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { startApp } from '../../api/app.ts';
 import { readSettings } from '../../api/contract/settings.ts';
 import { openLog } from '../../db/ops/log.ts';
@@ -20,25 +19,29 @@ import { openDb } from '../../db/postgres/orm.ts';
 import { openVault, type Vault } from '../../db/secrets/vault.ts';
 import { openSpool } from '../../db/spool/open.ts';
 import { makePeople, type People, writeCalls } from '../load/calls.ts';
-import { numberOf } from '../numbers.ts';
+import { numberOf, readOptions } from '../numbers.ts';
 import { searchDump } from './dump.ts';
 import { type Filled, fill } from './fill.ts';
 import { check, measure, PROBES } from './questions.ts';
 import { type Row, save, textOf } from './report.ts';
 import { caseOf, vocabulary } from './said.ts';
 
-const { values } = parseArgs({
-  options: {
+const { rows, rounds, words, ...values } = readOptions(
+  {
     rows: { type: 'string', default: '1000000' },
-    words: { type: 'string' },
+    words: { type: 'string' }, // per transcript
     rounds: { type: 'string', default: '200' },
     keep: { type: 'string' },
     json: { type: 'boolean', default: false },
     save: { type: 'boolean', default: false },
   },
-});
-const [rows, rounds] = [numberOf('rows', values.rows), numberOf('rounds', values.rounds)];
-const words = values.words === undefined ? undefined : numberOf('words', values.words); // per transcript
+  ({ rows, rounds, words, ...others }) => ({
+    ...others,
+    rows: numberOf('rows', rows),
+    rounds: numberOf('rounds', rounds),
+    words: words === undefined ? undefined : numberOf('words', words),
+  }),
+);
 const home = values.keep ?? mkdtempSync(join(tmpdir(), 'longhand-search-'));
 const keptAt = join(home, 'filled.json');
 const kept = existsSync(keptAt) ? readKept() : null;

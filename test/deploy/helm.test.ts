@@ -21,6 +21,8 @@ async function render(...sets: string[]): Promise<Objects> {
     .filter(Boolean);
 }
 
+const PAGE = readFileSync(path.join(ROOT, 'docs/deployment.md'), 'utf8');
+
 const policyOf = (objects: Objects, part: string) =>
   objects.find(({ kind, spec }) => kind === 'NetworkPolicy' && spec.podSelector.matchLabels['app.kubernetes.io/component'] === part).spec;
 const podsOf = (objects: Objects) => objects.filter(({ spec }) => spec?.template?.spec?.containers).map(({ spec }) => spec.template);
@@ -167,10 +169,30 @@ t.test(
 
 t.test('the page on deployment builds the images whose names the chart uses', async (t) => {
   const { image, engine } = parse(read('helm/longhand/values.yaml'));
-  const page = readFileSync(path.join(ROOT, 'docs/deployment.md'), 'utf8');
   const { appVersion } = parse(read('helm/longhand/Chart.yaml'));
   t.equal(image.tag, appVersion);
   for (const command of ['docker build -f scripts/deploy/Dockerfile -t', 'docker push'])
-    t.ok(page.includes(`${command} REGISTRY/longhand:${image.tag}`), command);
-  t.ok(page.includes(`REGISTRY/longhand:${image.tag}-gpu`) && !engine.gpu.image.tag);
+    t.ok(PAGE.includes(`${command} REGISTRY/longhand:${image.tag}`), command);
+  t.ok(PAGE.includes(`REGISTRY/longhand:${image.tag}-gpu`) && !engine.gpu.image.tag);
 });
+
+t.test(
+  'the page on deployment names workloads and secrets of the chart, in which the command line is found',
+  { skip: !helm && 'helm is not installed' },
+  async (t) => {
+    const [, release, place] = /^helm install (\S+) (\S+)/m.exec(PAGE)!;
+    const { stdout } = await finish(helm!, ['template', release!, path.join(ROOT, place!)]);
+    const objects: Objects = parseAllDocuments(stdout).map((document) => document.toJS());
+    const named = [...PAGE.matchAll(/^longhand\(\) \{ kubectl exec deploy\/(\S+) -- (\S+) /gm)];
+    t.equal(named.length, 1, 'a first key can be created');
+    for (const [, name, command] of named) {
+      const { spec } = objects.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === name);
+      t.ok(spec.template.spec.containers[0].envFrom, 'with the settings');
+      t.match(readFileSync(path.join(DEPLOY, 'Dockerfile'), 'utf8'), `ENTRYPOINT ["${command}"]`);
+    }
+    for (const [, secret] of PAGE.matchAll(/^kubectl (?:create secret generic|get secret) (\S+)/gm))
+      t.match(objects.find(({ kind }) => kind === 'Deployment').spec.template.spec.containers[0].envFrom, [
+        { secretRef: { name: secret } },
+      ]);
+  },
+);

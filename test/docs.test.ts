@@ -57,6 +57,29 @@ t.test('pages name files that exist', async (t) => {
   t.strictSame(missing, []);
 });
 
+t.test('sources of ours that pages and comments name exist, at the path given from the checkout, their folder or one above', async (t) => {
+  const texts = files.filter(
+    (file) => /\.(ts|tsx|mts|mjs|sh|py|md)$/.test(file) && file !== 'CHANGELOG.md' && existsSync(path.join(ROOT, file)),
+  );
+  const ours = new Set(files.map((file) => path.basename(file)));
+  const strays = texts.flatMap((file) => {
+    const comments = file.endsWith('.md') ? [prose(read(file))] : (read(file).match(/\/\*[\s\S]*?\*\/|(?:^|\s)(?:\/\/|#).*$/gm) ?? []);
+    const named = comments.flatMap(
+      (comment) => comment.match(/(?<![\w./@$}*-])(?:[\w-]+\/)*[\w-]+\.(?:tsx?|mjs|mts|sh|py)\b(?!\()/g) ?? [],
+    );
+    const isStray = (name: string) =>
+      (FOLDERS.test(name) || ours.has(path.basename(name))) && !above(file).some((folder) => existsSync(path.join(ROOT, folder, name)));
+    return named.filter(isStray).map((name) => `${file}: ${name}`);
+  });
+  t.strictSame(strays, []);
+});
+
+/** The folder of a file, and those above it. */
+function above(file: string): string[] {
+  const folder = path.dirname(file);
+  return folder === '.' ? [folder] : [folder, ...above(folder)];
+}
+
 t.test('README names the commands that start and test Longhand', async (t) => {
   for (const command of ['npm start', 'npm test']) t.ok(read('README.md').includes(command), command);
 });

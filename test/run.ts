@@ -3,7 +3,7 @@
  * skips with their reasons, and the counts. --strict: a skip that is not on the list (support/run/skips.ts) fails.
  * --long: only files named `.long.test.ts`, and those whose number of cases is set by the environment, with many more cases and a new seed in
  * each run: `npm run test:long`.
- * --explain: as without FILE, the statements that the product sent in these files must not scan large tables (support/explain.ts).
+ * --explain: as without FILE, the statements that the product sent in these files must not scan large tables (support/databases/explain.ts).
  * --record: writes the cost of each file to support/run/costs.json, by which the longest start first; requires an otherwise idle machine.
  */
 import { mkdtempSync, rmSync } from 'node:fs';

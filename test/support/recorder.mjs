@@ -1,6 +1,6 @@
 /**
  * Records the statements that the product sends in a test run: loaded into test processes and the programs that they start when
- * TEST_STATEMENTS names a folder. Programs have connections with names of their own; an API in a test process (client.ts) calls the database
+ * TEST_STATEMENTS names a folder. Programs have connections with names of their own; an API in a test process (api/client.ts) calls the database
  * in an asynchronous context of its own.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';

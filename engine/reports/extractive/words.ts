@@ -13,7 +13,7 @@ export function wordsOf(text: string, elision = false): string[] {
   return spaced.match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}']*|[$€£₽%]/gu) ?? [];
 }
 
-/** Compiles phrases of `cue.ts` to a pattern for ` word word word `. */
+/** Compiles phrases of `cues/cue.ts` to a pattern for ` word word word `. */
 export function compile(phrases: string): RegExp {
   const source = phrases
     .toLowerCase()

@@ -1,4 +1,4 @@
-/* The journey of a recording with openapi-typescript and openapi-fetch: BASE (with /v1), KEY, FILE. client.ts is that of `npm test`. */
+/* The journey of a recording with openapi-typescript and openapi-fetch: BASE (with /v1), KEY, FILE. test/api/openapi/clients/openapi-fetch.ts is that of `npm test`. */
 import assert from 'node:assert';
 import { readFileSync } from 'node:fs';
 import { readBack, remove, report, request, send, wait } from './client.js';

@@ -48,7 +48,7 @@ t.test('whisper-base in int8, as it runs here, predicts the same tokens as the n
   t.ok(by < 0.1, `step1.align: ${by}`); // 0.086 where products saturate; 0.13 if all heads attended to all frames
 });
 
-/** A sentence of two-speakers.wav, the same range as in make.py. */
+/** A sentence of two-speakers.wav, the same range as in fixtures/make.py. */
 function speech(): Float32Array {
   const wav = readFileSync(join(import.meta.dirname, '..', '..', '..', 'bench', 'data', 'two-speakers.wav'));
   return Float32Array.from({ length: 200 * 352 }, (_, i) => wav.readInt16LE(44 + 2 * (10 * 16000 + i)) / 32768);

@@ -21,7 +21,7 @@ export const EXPECTED: Record<'ctc' | 'tdt' | 'hybrid', Outputs> = JSON.parse(re
 
 export const FRAMES = 203;
 
-/** Features as make.py computes them, [bins x FRAMES]. */
+/** Features as fixtures/nemo/make.py computes them, [bins x FRAMES]. */
 export function features(bins: number): Float32Array {
   return Float32Array.from({ length: bins * FRAMES }, (_, i) => Math.sin(0.37 * i) + Math.cos(0.011 * i * (i % 97)));
 }

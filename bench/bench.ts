@@ -1,6 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import type { Pool } from '../engine/runtime/pool.ts';
 import { measureAccuracy, type Part } from './accuracy/accuracy.ts';
 import { measureCoverage } from './accuracy/coverage.ts';
@@ -11,6 +9,7 @@ import { speedChart } from './plot.ts';
 import { provenance } from './provenance.ts';
 import { checkClips, type Split } from './recordings/clips.ts';
 import { chart, compare, type Report, table } from './report.ts';
+import { scratchFolder } from './scratch.ts';
 import { BUSY_HOUR, size } from './sizing.ts';
 import { measureProfile } from './speed/profile.ts';
 import { measureSpeed } from './speed/speed.ts';
@@ -62,7 +61,7 @@ export async function bench(pool: Pool, options: BenchOptions): Promise<Benched>
   if (options.data) checkClips(options.data);
   const peers = options.peers.flatMap((name) => openPeer(name, pool.threads));
   const before = options.compare ? await readReport(options.compare) : null;
-  const folder = await mkdtemp(join(tmpdir(), 'longhand-bench-'));
+  const folder = scratchFolder('bench');
   const report: Report = {
     ...provenance(),
     model: options.model,

@@ -1,5 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pool } from '../../engine/runtime/pool.ts';
 import { countErrors, named, wordsAttributed } from '../errors/align.ts';
@@ -10,6 +9,7 @@ import { clips, MissingClips, turnsOf } from '../recordings/clips.ts';
 import { type ConversationOptions, conversation } from '../recordings/conversations.ts';
 import { NOISES, VOICELIKE } from '../recordings/noises.ts';
 import { writeWav } from '../recordings/sound.ts';
+import { scratchFolder } from '../scratch.ts';
 import { diarization, textOf, transcript } from '../speed/measure.ts';
 import { changeRates } from './changes.ts';
 import { interjectionsKept } from './interjections.ts';
@@ -47,7 +47,7 @@ export type Part = keyof typeof PARTS;
  * folder has no recordings are left out.
  */
 export async function measureAccuracy(pool: Pool, options: AccuracyOptions & { parts?: readonly Part[] }): Promise<Accuracy> {
-  const folder = await mkdtemp(join(tmpdir(), 'longhand-bench-'));
+  const folder = scratchFolder('bench');
   const found: Accuracy = {};
   const missing: MissingClips[] = [];
   try {

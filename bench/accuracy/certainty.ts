@@ -1,5 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findSpeech } from '../../engine/asr/speech.ts';
 import { certainShare } from '../../engine/asr/whisper/guards/coverage.ts';
@@ -16,6 +15,7 @@ import { seeded } from '../random.ts';
 import { clips } from '../recordings/clips.ts';
 import { NOISES, VOICELIKE } from '../recordings/noises.ts';
 import { SAMPLE_RATE, writeWav } from '../recordings/sound.ts';
+import { scratchFolder } from '../scratch.ts';
 
 /* How certain speech detection is of speech and of other sounds: node --import tsx bench/accuracy/certainty.ts [tuning|test] */
 
@@ -41,7 +41,7 @@ async function shares(path: string, pool: Pool): Promise<number[]> {
 const split = process.argv[2] === 'test' ? 'test' : 'tuning';
 const models = { whisper: join(SHIPPED_FOLDER, 'whisper-base'), diarization: join(SHIPPED_FOLDER, 'diarization') };
 const pool = await openPool({ models, threads: 2 });
-const folder = await mkdtemp(join(tmpdir(), 'longhand-certainty-'));
+const folder = scratchFolder('certainty');
 try {
   const sounds: number[] = [];
   for (const [name, make] of Object.entries({ ...NOISES, ...VOICELIKE })) {

@@ -3,8 +3,7 @@
  * test set; `--fit` first fits the map of models/thresholds.ts to the tuning set and prints it; `--save` writes
  * bench/results/confidence.json and docs/images/confidence.svg.
  */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -16,6 +15,7 @@ import { matches } from '../errors/align.ts';
 import { englishWords, unitsOf } from '../errors/normalise.ts';
 import { type Clip, DATA, englishClips, foreignClips, type Split } from '../recordings/clips.ts';
 import { samplesOf, telephone, writeWav } from '../recordings/sound.ts';
+import { scratchFolder } from '../scratch.ts';
 import { transcript } from '../speed/measure.ts';
 import { type ConfidenceResults, fitLogistic, type Judged, reliability } from './reliability.ts';
 import { reliabilityPlot } from './reliability-plot.ts';
@@ -29,7 +29,7 @@ export function clipsOf(split: Split): Clip[] {
 
 /** Every recognised word of a set: its confidence, and whether it matches the reference transcript. */
 export async function judgedWords(pool: Pool, list: readonly Clip[]): Promise<Judged[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'longhand-confidence-'));
+  const folder = scratchFolder('confidence');
   const path = join(folder, 'clip.wav');
   const judged: Judged[] = [];
   try {

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -12,6 +11,7 @@ import { observe, speechProbability } from '../../engine/diarization/segmentatio
 import type { Pool } from '../../engine/runtime/pool.ts';
 import type { Span, Word } from '../../engine/types.ts';
 import { SAMPLE_RATE, samplesOf } from '../recordings/sound.ts';
+import { scratchFolder } from '../scratch.ts';
 import { minutesPerHour, timed, transcript } from '../speed/measure.ts';
 
 const TEXTS = fileURLToPath(new URL('../data/declaration.tsv', import.meta.url));
@@ -59,7 +59,7 @@ export async function measureCoverage(
   pool: Pool,
   { languages, accurate, log }: { languages?: readonly string[]; accurate: boolean; log: (line: string) => void },
 ): Promise<LanguageCoverage[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'longhand-coverage-'));
+  const folder = scratchFolder('coverage');
   const found: LanguageCoverage[] = [];
   try {
     for (const reading of readings(languages)) {

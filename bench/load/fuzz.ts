@@ -5,11 +5,12 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readOptions } from '../numbers.ts';
+import { scratchFolder } from '../scratch.ts';
 import { writeCall } from './record.ts';
 import { type Service, withService } from './service.ts';
 
@@ -34,7 +35,7 @@ const values = readOptions(
 );
 const program = await install(values.venv);
 process.exitCode = await withService(async (service) => {
-  const folder = mkdtempSync(join(tmpdir(), 'longhand-fuzz-'));
+  const folder = scratchFolder('fuzz');
   try {
     const config = join(folder, 'schemathesis.toml');
     writeFileSync(config, await settings(service));
@@ -125,6 +126,7 @@ async function run(command: string, parameters: string[], cwd?: string, environm
   const child = spawn(command, parameters, { stdio: 'inherit', cwd, env: { ...process.env, ...environment } });
   const stop = () => child.kill('SIGKILL');
   for (const signal of SIGNALS) process.on(signal, stop); // it arrives twice, from the process group and from the parent
+  process.once('exit', stop); // a signal while the service runs
   const [code] = (await once(child, 'exit')) as [number | null];
   return code ?? 1;
 }

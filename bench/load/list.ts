@@ -4,8 +4,8 @@
  * under 50 ms with a metadata filter on 2 cores. `first`: the first request, whose total is not cached yet.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { startApp } from '../../api/app.ts';
 import { readSettings } from '../../api/contract/settings.ts';
@@ -16,6 +16,7 @@ import { type Db, openDb } from '../../db/postgres/orm.ts';
 import { openVault } from '../../db/secrets/vault.ts';
 import { openSpool } from '../../db/spool/open.ts';
 import { numberOf, readOptions } from '../numbers.ts';
+import { scratchFolder } from '../scratch.ts';
 import { call, makePeople, middleOf, type People, writeCalls } from './calls.ts';
 import { askList } from './lists.ts';
 
@@ -34,7 +35,7 @@ const { rows, rounds, keep, json } = readOptions(
   },
   (values) => ({ ...values, rows: numberOf('rows', values.rows), rounds: numberOf('rounds', values.rounds) }),
 );
-const home = keep ?? mkdtempSync(join(tmpdir(), 'longhand-list-'));
+const home = keep ?? scratchFolder('list');
 mkdirSync(home, { recursive: true });
 const postgres = await startEmbedded(join(home, 'postgres'), { durable: false });
 try {

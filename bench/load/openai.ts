@@ -4,9 +4,9 @@
  * retries included, beside `--others` ordinary uploads of another workspace that arrive after them. All must succeed, and the other
  * workspace must not wait for the whole burst.
  */
-import { mkdtempSync, openAsBlob, rmSync } from 'node:fs';
+import { openAsBlob, rmSync } from 'node:fs';
 import { copyFile, open } from 'node:fs/promises';
-import { cpus, loadavg, tmpdir } from 'node:os';
+import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -19,13 +19,14 @@ import { addMember } from '../../db/tenants/members.ts';
 import { createWorkspace } from '../../db/tenants/workspaces.ts';
 import { readNumbers } from '../numbers.ts';
 import { samplesOf, writeWav } from '../recordings/sound.ts';
+import { scratchFolder } from '../scratch.ts';
 import { type Service, withService } from './service.ts';
 
 const MB = 1_000_000;
 const SAMPLE = fileURLToPath(new URL('../data/two-speakers.wav', import.meta.url));
 const { clients, others, large, json } = readNumbers({ clients: 50, others: 5, large: 2000 });
 
-const folder = mkdtempSync(join(tmpdir(), 'longhand-openai-'));
+const folder = scratchFolder('openai');
 try {
   const result = await withService(
     async (service) => {

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { operatorOf } from '../../api/contract/actor.ts';
@@ -14,6 +13,7 @@ import { loadMasterKeys } from '../../db/secrets/master-key.ts';
 import { openVault, type Vault } from '../../db/secrets/vault.ts';
 import { addMember } from '../../db/tenants/members.ts';
 import { createWorkspace } from '../../db/tenants/workspaces.ts';
+import { scratchFolder } from '../scratch.ts';
 
 const LONGHAND = fileURLToPath(new URL('../../scripts/longhand', import.meta.url));
 const TICKS = 100; // per second, in /proc
@@ -37,10 +37,11 @@ export interface Service {
 
 /** Starts the service, runs `work` and cleans up. With `engine`, an engine runs beside it. */
 export async function withService<T>(work: (service: Service) => Promise<T>, { engine = false } = {}): Promise<T> {
-  const home = mkdtempSync(join(tmpdir(), 'longhand-bench-'));
+  const home = scratchFolder('bench');
   const postgres = await startEmbedded(join(home, 'postgres'));
   const db = await openDb({ url: postgres.url, name: 'longhand-bench' });
   const children: ChildProcess[] = [];
+  process.once('exit', () => children.forEach((child) => void child.kill('SIGTERM'))); // after a signal
   const environment = {
     PATH: process.env.PATH,
     DATABASE_URL: postgres.url,

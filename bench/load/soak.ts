@@ -6,25 +6,25 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { readNumbers } from '../numbers.ts';
 import { seeded } from '../random.ts';
 import { clips } from '../recordings/clips.ts';
+import { scratchFolder } from '../scratch.ts';
 
 const { hours, parallel, slope: steepest, json } = readNumbers({ hours: 4, parallel: 4, slope: 20 });
 const WARM_HOURS = Math.min(0.5, hours / 2); // warm-up, not counted: caches fill up
 const LEAST_HOURS = 2; // over a shorter time a slope is meaningless
 const TERMINAL = /^(completed|failed|insufficient_balance)$/;
 
-const home = mkdtempSync(join(tmpdir(), 'longhand-soak-'));
+const home = scratchFolder('soak');
 const up = spawn(fileURLToPath(new URL('../../scripts/longhand', import.meta.url)), ['up'], {
   env: { ...process.env, LONGHAND_HOME: home, PORT: '0', LONGHAND_RATE_LIMIT: '0', LOG_LEVEL: 'error' },
   stdio: ['ignore', 'pipe', 'inherit'],
 });
+process.once('exit', () => void up.kill('SIGTERM')); // after a signal
 const counts = { done: 0, failed: 0, errors: 0 };
 const samples: { hours: number; mb: number }[] = [];
 try {

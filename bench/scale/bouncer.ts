@@ -46,6 +46,7 @@ export async function startBouncer(
   writeFileSync(file, `${lines.join('\n')}\n`);
   const account = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
   const running = spawn(program, [...account, file], { stdio: ['ignore', 'ignore', 'pipe'] });
+  process.once('exit', () => void running.kill()); // after a signal
   let said = '';
   running.stderr.on('data', (text) => {
     said = `${said}${text}`.slice(-1000);

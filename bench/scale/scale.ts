@@ -7,8 +7,8 @@
  * `--docs` adds the sizes to bench/results/scale.json and writes the table in docs/benchmarks.md. The server has autovacuum as by default, but no fsync.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
+import { availableParallelism, cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { startApp } from '../../api/app.ts';
 import { readSettings } from '../../api/contract/settings.ts';
@@ -19,6 +19,7 @@ import { openDb } from '../../db/postgres/orm.ts';
 import { openVault } from '../../db/secrets/vault.ts';
 import { openSpool } from '../../db/spool/open.ts';
 import { numberOf, readOptions } from '../numbers.ts';
+import { scratchFolder } from '../scratch.ts';
 import { listLatency, readsDuringDeletion } from './api.ts';
 import { throughBouncer } from './bounced.ts';
 import { claimsOf } from './claims.ts';
@@ -46,7 +47,7 @@ const { sizes, parts, ...values } = readOptions(
     return { ...others, sizes: rows.split(',').map((size) => numberOf('rows', size)), parts: parts.split(',') };
   },
 );
-const home = mkdtempSync(join(tmpdir(), 'longhand-scale-'));
+const home = scratchFolder('scale');
 const postgres = await startEmbedded(join(home, 'postgres'), { durable: false, connections: 1200, settings: SERVER });
 try {
   const results = await measure();

@@ -7,8 +7,8 @@
  * bench/results/search.json and writes the table in docs/benchmarks.md.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, cpus, loadavg, tmpdir, totalmem } from 'node:os';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { startApp } from '../../api/app.ts';
 import { readSettings } from '../../api/contract/settings.ts';
@@ -20,6 +20,7 @@ import { openVault, type Vault } from '../../db/secrets/vault.ts';
 import { openSpool } from '../../db/spool/open.ts';
 import { makePeople, type People, writeCalls } from '../load/calls.ts';
 import { numberOf, readOptions } from '../numbers.ts';
+import { scratchFolder } from '../scratch.ts';
 import { searchDump } from './dump.ts';
 import { type Filled, fill } from './fill.ts';
 import { check, measure, PROBES } from './questions.ts';
@@ -42,7 +43,7 @@ const { rows, rounds, words, ...values } = readOptions(
     words: words === undefined ? undefined : numberOf('words', words),
   }),
 );
-const home = values.keep ?? mkdtempSync(join(tmpdir(), 'longhand-search-'));
+const home = values.keep ?? scratchFolder('search');
 const keptAt = join(home, 'filled.json');
 const kept = existsSync(keptAt) ? readKept() : null;
 const buffers = `shared_buffers=${Math.floor(totalmem() / 3 / 2 ** 20)}MB`;

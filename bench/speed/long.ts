@@ -5,8 +5,8 @@
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { cpus, tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -17,6 +17,7 @@ import type { Transcript } from '../../engine/types.ts';
 import { fittingModel } from '../../models/choosing/fit.ts';
 import { SHIPPED_FOLDER } from '../../models/manifest.ts';
 import { readNumbers } from '../numbers.ts';
+import { scratchFolder } from '../scratch.ts';
 import { minutesPerHour, peakMemory, timed, transcript } from './measure.ts';
 
 const LONGER = 1.1;
@@ -24,7 +25,7 @@ const MIB = 1536;
 const NOTE_SECONDS = 6;
 
 const { hours, every, json } = readNumbers({ hours: 10, every: 20 }); // `every`: seconds from the end of one note to the next
-const folder = await mkdtemp(join(tmpdir(), 'longhand-long-'));
+const folder = scratchFolder('long');
 try {
   const [hour, long, note] = ['hour.wav', 'long.wav', 'note.wav'].map((name) => join(folder, name)) as [string, string, string];
   await writeFiles(hour, long, note);

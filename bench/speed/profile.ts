@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Decoder } from '../../engine/asr/whisper/decoding/decode.ts';
 import { openWhisper, windowSeconds } from '../../engine/asr/whisper/model.ts';
@@ -13,6 +12,7 @@ import { readWhisper } from '../../models/descriptor.ts';
 import { segmentationNetwork } from '../../models/networks.ts';
 import { joined } from '../recordings/conversations.ts';
 import { SAMPLE_RATE } from '../recordings/sound.ts';
+import { scratchFolder } from '../scratch.ts';
 
 /** Profile of recognition: seconds of one thread per hour of audio. */
 export interface Profile {
@@ -35,7 +35,7 @@ const STEP = SPEECH_STEP_FRAMES * HOP_SAMPLES; // between windows of the segment
 
 /** Recognises a few minutes of joined speech on one thread while onnxruntime profiles every operator, which has a small overhead. */
 export async function measureProfile(models: { whisper: string; diarization: string }): Promise<Profile> {
-  const folder = await mkdtemp(join(tmpdir(), 'longhand-profile-'));
+  const folder = scratchFolder('profile');
   try {
     const model = await openWhisper(models.whisper, readWhisper(models.whisper), { profile: folder });
     const full = Math.floor(packingFor(windowSeconds(model.facts)).longest);

@@ -165,6 +165,8 @@ export const WORK: Change[] = [
   ['db/transcripts/changes.ts', 'places.push(from);', '{}', CHANGES],
   ['db/transcripts/changes.ts', 'if (changedIn >= next) continue;', '', CHANGES],
   ['engine/tasks/queue.ts', 'for (const worker of working) worker.nudge();', '', ['test/engine/tasks/queue.test.ts']],
+  ['engine/tasks/faults.ts', ' || code === NO_KEY', '', ['test/engine/tasks/probe.test.ts']],
+  ['engine/courier/report.ts', 'error?.code === NO_KEY', 'false', ['test/engine/courier/reports.test.ts']],
   ['engine/tasks/probe.ts', 'claim.hinderedSeconds < HOST_PATIENCE', 'claim.hinderedSeconds <= 0', ['test/engine/tasks/probe.test.ts']],
   ['scripts/commands/uploading.ts', '!ledger.knows(service, id) && ', '', ['test/scripts/upload.test.ts']],
 ];

@@ -1,5 +1,5 @@
 /**
- * Prints a bill of materials (CycloneDX) of the runtime packages: `npm run -s sbom`. `npm sbom` makes it from a lockfile without the other packages: its
+ * Prints a bill of materials (CycloneDX) of the runtime packages: `npm run -s sbom`. `npm sbom` makes it from a manifest without the others: its
  * --omit=dev leaves out what development uses as well, and it prints nothing because of the stubs in scripts/stubs, whose paths it takes as
  * relative to the dependent package. Plain Node.
  */
@@ -28,7 +28,6 @@ for (const name of stubs) {
 
 delete manifest.devDependencies;
 delete lock.packages[''].devDependencies;
-for (const [place, { dev }] of Object.entries(lock.packages)) if (dev) delete lock.packages[place];
 
 const scratch = mkdtempSync(path.join(tmpdir(), 'longhand-sbom-'));
 try {

@@ -113,6 +113,18 @@ export async function answerLayer(
   return rows.length > 0;
 }
 
+/** Leaves a claimed request to another courier. */
+export async function requeueLayer(db: Db, { workspaceId, id, token }: LayerRequest): Promise<void> {
+  await db.workspace(workspaceId, async (tx) => {
+    const rows = await tx.rows(
+      `update layers set status = 'queued' where workspace_id = ?::uuid and transcription_id = ?::uuid and token = ?::uuid
+         and status = 'processing' returning 1`,
+      [workspaceId, id, token],
+    );
+    if (rows.length) await enqueue(tx, 'describe', { id });
+  });
+}
+
 /** Whether the engine still waits for a request. */
 export async function layerWanted(db: Db, { workspaceId, id, token }: LayerRequest): Promise<boolean> {
   const rows = await db.query(

@@ -35,9 +35,10 @@ export async function runCourier(courier: Courier, facts: EngineFacts): Promise<
   const { db, log } = courier;
   await registerEngine(db, facts);
   let delivering = 0;
+  const stopping = new AbortController();
   const reports = openSlots('reports', REPORTS, () => nextReport(courier), log);
   const previews = openSlots('previews', PREVIEWS, () => nextPreview(courier), log);
-  const layers = openSlots('layers', LAYERS, () => nextLayer(courier), log);
+  const layers = openSlots('layers', LAYERS, () => nextLayer(courier, stopping.signal), log);
   const places = { report: reports, preview: previews, describe: layers };
   const all: Slots[] = Object.values(places);
   let fleet: FleetSize = { living: 1, idle: 1 };
@@ -69,7 +70,10 @@ export async function runCourier(courier: Courier, facts: EngineFacts): Promise<
     async stop(graceMs) {
       clearInterval(timer);
       const ended = Promise.all(all.map((slots) => slots.close()));
-      const hurry = setTimeout(() => courier.holdings.stopAll(), graceMs);
+      const hurry = setTimeout(() => {
+        courier.holdings.stopAll();
+        stopping.abort();
+      }, graceMs);
       await ended;
       clearTimeout(hurry);
       await unregisterEngine(db, courier.id);

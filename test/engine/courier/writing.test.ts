@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { Writing } from '../../../db/jobs/heartbeat.ts';
 import { reclaimReports } from '../../../db/jobs/sweep.ts';
+import { readLayer, requestLayer } from '../../../db/reports/layers.ts';
 import { openWorld } from '../../support/databases/world.ts';
 import { engineBench } from '../../support/engine/engine.ts';
 import { SEED, seeded } from '../../support/seeded.ts';
@@ -88,6 +89,28 @@ t.test('courier stopped during a model call requeues the report without counting
   wake();
   const heir = await bench.courier(env);
   t.match(await ended(id), { status: 'completed', attempt: 1, deaths: 0 });
+  t.equal(await heir.stop(), 0);
+});
+
+t.test('courier stopped while it writes a title and a summary leaves them to another', async (t) => {
+  const { server, wake, env } = await sleeper(t);
+  const { workspaceId } = owner;
+  const segments = TURNS.map((turn, id) => ({ id, ...turn }));
+  const id = await world.transcription(owner, { language: 'en' });
+  const request = await requestLayer(db, bench.vault, { workspaceId, id }, { language: 'en', durationSeconds: 9, segments });
+  const courier = await bench.courier(env);
+  await until('a model call', () => server.calls.length > 0);
+  const stopping = performance.now();
+  t.equal(await courier.stop(), 0);
+  t.ok(performance.now() - stopping < 60_000, 'within the time that service managers allow');
+  t.equal(await readLayer(db, bench.vault, request), 'queued');
+  wake();
+  const heir = await bench.courier(env);
+  const layer = await until('the title', async () => {
+    const found = await readLayer(db, bench.vault, request);
+    return found && typeof found === 'object' ? found : undefined;
+  });
+  t.match(layer, { title: String, writer: 'model' });
   t.equal(await heir.stop(), 0);
 });
 

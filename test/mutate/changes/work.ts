@@ -168,5 +168,7 @@ export const WORK: Change[] = [
   ['engine/tasks/faults.ts', ' || code === NO_KEY', '', ['test/engine/tasks/probe.test.ts']],
   ['engine/courier/report.ts', 'error?.code === NO_KEY', 'false', ['test/engine/courier/reports.test.ts']],
   ['engine/tasks/probe.ts', 'claim.hinderedSeconds < HOST_PATIENCE', 'claim.hinderedSeconds <= 0', ['test/engine/tasks/probe.test.ts']],
+  ['engine/tasks/layer.ts', '    attended = now;\n', '', ['test/engine/tasks/layer.test.ts']],
+  ['engine/courier/layer.ts', 'unwanted.signal, stopping, ', 'unwanted.signal, ', ['test/engine/courier/writing.test.ts']],
   ['scripts/commands/uploading.ts', '!ledger.knows(service, id) && ', '', ['test/scripts/upload.test.ts']],
 ];

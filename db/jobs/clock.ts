@@ -70,7 +70,8 @@ export async function hasTimesAhead(db: Db): Promise<boolean> {
 
 /**
  * Corrects times further ahead than is ever set, after the clock was set back. Otherwise dead engines would hold work for that long,
- * workspaces served just before would be passed over, and deliveries would wait. Corrects the same whoever calls it, and however often.
+ * workspaces served just before would be passed over, deliveries would wait, and work would wait for a host that cannot do it. Corrects the
+ * same whoever calls it, and however often.
  */
 export async function correctTimes(db: Db): Promise<number> {
   const leased = `lease_until > ${AHEAD.held}`;
@@ -87,6 +88,8 @@ export async function correctTimes(db: Db): Promise<number> {
       `update ${table} set ${renewed} where lease_token is not null and ${leased} returning 1`,
       `update ${table} set run_after = clock_timestamp() where status in ('queued', 'processing') and ${waits} returning 1`,
     ]),
+    `update transcriptions set host_fault_at = clock_timestamp()
+     where status in ('queued', 'processing') and host_fault_at > clock_timestamp() + interval '${LEEWAY} seconds' returning 1`,
     `update search_states set merged_until = clock_timestamp() + ${MERGE_LEASE}
      where merged_until > clock_timestamp() + ${MERGE_LEASE} + interval '${LEEWAY} seconds' returning 1`,
     `update search_waiting set due_at = clock_timestamp() where due_at > now() + interval '${LEEWAY} seconds' and due_at < 'infinity'

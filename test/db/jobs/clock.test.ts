@@ -81,13 +81,14 @@ t.test('correctTimes() corrects timestamps left in the future when the clock was
   t.strictSame(row, { lease: true, due: true, engine: true, place: true, key: true, kept: true });
 });
 
-t.test('correctTimes() accepts leases up to 65 s ahead, back-offs up to 105 s, engines up to 5 s, and corrects later ones', async (t) => {
+t.test('correctTimes() accepts leases 65 s ahead, back-offs 105 s, engines and host faults 5 s, and corrects later ones', async (t) => {
   for (const [column, table, within, beyond, noticed] of [
     ['until', 'leases', 64, 78, true],
     ['lease_until', 'upload_leases', 64, 78, false],
     ['due_at', 'turns', 104, 110, true],
     ['run_after', 'transcriptions', 104, 110, false],
     ['last_seen', 'engines', 4, 18, false],
+    ['host_fault_at', 'transcriptions', 4, 18, false],
   ] as const) {
     const set = (seconds: number) =>
       db.query('*', `update ${table} set ${column} = clock_timestamp() + interval '${seconds} seconds' returning 1`);

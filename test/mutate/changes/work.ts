@@ -63,6 +63,7 @@ export const WORK: Change[] = [
   ['db/jobs/clock.ts', '(attempt * ${LEASE_SECONDS} + ', '(', CLOCK],
   ['db/jobs/clock.ts', 'SOURCE_HELD + LEEWAY', '100 * SOURCE_HELD', CLOCK],
   ['db/jobs/clock.ts', 'update spool_orphans set seen_at = clock_timestamp()', 'update spool_orphans set seen_at = seen_at', CLOCK],
+  ['db/jobs/clock.ts', "host_fault_at > clock_timestamp() + interval '${LEEWAY} seconds'", 'false', CLOCK],
   ['db/jobs/clock.ts', 'now() < held.until ? held.offset : known!', 'known!', CLOCK],
   ['db/jobs/clock.ts', 'Math.min(held.offset, known)', 'held.offset', CLOCK],
   [

@@ -100,14 +100,14 @@ function placeAfter(rows: readonly (Row & { id: string; place: string | null })[
   return null;
 }
 
-/** Position just before the first change since the time in the query, and before any that may still appear. */
+/** Transaction of the first change since the time in the query, or the first one whose changes may still appear. */
 async function startOf(tx: Tx, actor: Actor, { status, updatedSince }: ListQuery): Promise<bigint> {
   const row = await tx.row<{ first: string }>(
     `select least((select min(t.changed_in) from transcriptions t where t.workspace_id = ?::uuid and t.status = ? and t.updated_at >= ?::timestamptz),
        pg_snapshot_xmin(pg_current_snapshot())::text::bigint) as first`,
     [actor.workspaceId, status, updatedSince ?? '-infinity'],
   );
-  return BigInt(row!.first) - 1n;
+  return BigInt(row!.first);
 }
 
 /** A restored database numbers its transactions from the start; then cursors start again as well. */

@@ -26,6 +26,27 @@ async function settled() {
   }, 'transactions in progress to end');
 }
 
+/** Changes transcriptions in a transaction that stays open. Returns what commits it. */
+async function changing(ids: readonly string[]): Promise<() => Promise<void>> {
+  let end = () => {};
+  const ending = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  let changed: Promise<void> | undefined;
+  await new Promise<void>((begun, failed) => {
+    changed = db.acrossTenants(async (tx) => {
+      await tx.rows('update transcriptions set updated_at = clock_timestamp() where id = any (?::uuid[])', [ids]);
+      begun();
+      await ending;
+    });
+    changed.catch(failed);
+  });
+  return async () => {
+    end();
+    await changed;
+  };
+}
+
 t.test('updated_since returns changes in the order they were made, with a cursor to continue from', async (t) => {
   const before = new Date().toISOString();
   const ids: string[] = [];
@@ -52,22 +73,11 @@ t.test('updated_since misses nothing that is committed out of order', async (t) 
   const [early, late] = [await world.transcription(owner), await world.transcription(owner)];
   await settled();
   const start = await list(`updated_since=${new Date(Date.now() + 1).toISOString()}`);
-  let commit = () => {};
-  let slow: Promise<void> | undefined;
-  await new Promise<void>((updated) => {
-    slow = db.acrossTenants(async (tx) => {
-      await tx.rows('update transcriptions set updated_at = clock_timestamp() where id = ?', [early]);
-      await new Promise<void>((resolve) => {
-        commit = resolve;
-        updated();
-      });
-    });
-  });
+  const commit = await changing([early]);
   await touch(late);
   const during = await list(`cursor=${start.cursor}`);
   t.strictSame(during.ids, [late], 'committed changes are shown immediately');
-  commit();
-  await slow;
+  await commit();
   const after = await list(`cursor=${during.cursor}`);
   t.ok(after.ids.includes(early));
 });
@@ -75,17 +85,7 @@ t.test('updated_since misses nothing that is committed out of order', async (t) 
 t.test('a cursor reaches the last change, and then waits for earlier ones, beside a transaction that stays open', async (t) => {
   let { cursor } = await list('updated_since=2026-01-01T00:00:00Z&limit=100');
   const late = await world.transcription(owner);
-  let commit = () => {};
-  let slow: Promise<void> | undefined;
-  await new Promise<void>((updated) => {
-    slow = db.acrossTenants(async (tx) => {
-      await tx.rows('update transcriptions set updated_at = clock_timestamp() where id = ?', [late]);
-      await new Promise<void>((resolve) => {
-        commit = resolve;
-        updated();
-      });
-    });
-  });
+  const commit = await changing([late]);
   const ids: string[] = [];
   for (let i = 0; i < 5; i++) ids.push(await world.transcription(owner));
   const read: string[] = [];
@@ -100,13 +100,42 @@ t.test('a cursor reaches the last change, and then waits for earlier ones, besid
   };
   await follow();
   t.strictSame(read.splice(0), [late, ...ids]);
-  commit();
-  await slow;
+  await commit();
   await follow();
   t.strictSame(read.splice(0), [late], 'only what has changed');
   await touch(ids[4]!);
   await follow();
   t.strictSame(read, [ids[4]]);
+});
+
+t.test('a cursor reaches all earlier changes, also if they fill a page', async (t) => {
+  const [late, ...early] = (await list('updated_since=2026-01-01T00:00:00Z&limit=4')).ids;
+  await settled();
+  let { cursor } = await list(`updated_since=${new Date(Date.now() + 1).toISOString()}`);
+  const commit = await changing(early);
+  await touch(late!);
+  const first = await list(`cursor=${cursor}&limit=2`);
+  t.strictSame(first.ids, [late]);
+  await commit();
+  cursor = first.cursor;
+  const read = new Set<string>();
+  for (let pages = 0; pages < 5; pages++) {
+    const page = await list(`cursor=${cursor}&limit=2`);
+    for (const id of page.ids) read.add(id);
+    cursor = page.cursor;
+  }
+  t.strictSame([...read].filter((id) => id !== late).sort(), early.sort());
+});
+
+t.test('a cursor without any change yet waits for transactions that are open', async (t) => {
+  const [early, late] = (await list('updated_since=2026-01-01T00:00:00Z&limit=2')).ids;
+  const commit = await changing([early!]);
+  await touch(late!); // a transaction that began later and has ended
+  const none = await list(`updated_since=${new Date(Date.now() + 60_000).toISOString()}`);
+  t.strictSame(none.ids, []);
+  await commit();
+  await settled();
+  t.ok((await list(`cursor=${none.cursor}`)).ids.includes(early!));
 });
 
 t.test('a cursor names open transactions in any order', async (t) => {
@@ -171,7 +200,8 @@ t.test('updated_since can be combined with filters and search words, and refuses
   t.strictSame((await list(`${since}&language=cs`)).ids, [id]);
   t.match((await list(`${since}&q=dobry`)).json, { total: 1, items: [{ id, hits: [{ text: 'Dobrý den' }] }] });
   t.strictSame((await list(`${since}&external_id=y`)).ids, []);
-  for (const bad of ['updated_since=yesterday', 'updated_since=2026-13-01T00:00:00Z', 'cursor=x', `${since}&sort=duration`])
+  const nobody = `cursor=${Buffer.from('5/nobody').toString('base64url')}`;
+  for (const bad of ['updated_since=yesterday', 'updated_since=2026-13-01T00:00:00Z', 'cursor=x', nobody, `${since}&sort=duration`])
     t.match(await list(bad), { status: 422, json: { code: 'validation_error' } }, bad);
 });
 
@@ -186,10 +216,11 @@ t.test('settleForeignChanges() settles all changes of a restored database, and u
   const ids: string[] = [];
   for (let i = 0; i < 3; i++) ids.push(await world.transcription(member));
   const rest = `insert into transcriptions (id, workspace_id, author_id, author_email, status, filename_sealed, extension, size_bytes, requested_language)
-    select gen_random_uuid(), ?::uuid, ?::uuid, 'x', 'failed', 'x', 'mp3', 1, 'auto' from generate_series(1, 1100)`;
+    select gen_random_uuid(), ?::uuid, ?::uuid, 'x', case when n % 11 > 0 then 'failed' else 'insufficient_balance' end, 'x', 'mp3', 1, 'auto'
+    from generate_series(1, 1101) n`;
   await db.query('*', rest, [member.workspaceId, member.id]);
   const foreign = 'update transcriptions set changed_in = 900000000000000000 where workspace_id = ?';
-  await db.query('*', `${foreign} and (status = 'failed' or id = ?)`, [member.workspaceId, ids[2]]);
+  await db.query('*', `${foreign} and (status <> 'completed' or id = ?)`, [member.workspaceId, ids[2]]);
   const page = async (query: string) => (await api.call(key, 'GET', `/v1/transcriptions?${query}`)).json;
   const first = await page('updated_since=2026-01-01T00:00:00Z');
   t.equal(first.total, 3);

@@ -117,7 +117,7 @@ async function pennyless(t: Test, list: (response: ServerResponse) => unknown) {
     if (broke) return refuse(402, {}, { code: 'insufficient_balance', message: 'no minutes are left' })(request, response);
     await buffer(request);
     names.push(request.headers['content-disposition']?.split("''")[1]);
-    response.writeHead(201).end(JSON.stringify({ uuid: `of-${names.at(-1)}`, status: 'queued', reports: [] }));
+    response.writeHead(201).end(JSON.stringify({ uuid: `${names.length}-${names.at(-1)}`, status: 'queued', reports: [] }));
   });
   const env = { LONGHAND_KEY: 'k', LONGHAND_URL: url, XDG_STATE_HOME: t.testdir() };
   const topUp = () => {
@@ -128,16 +128,17 @@ async function pennyless(t: Test, list: (response: ServerResponse) => unknown) {
 
 t.test('upload does not take another recording with the same --external-id for one whose first attempt failed', async (t) => {
   const { names, env, topUp } = await pennyless(t, (response) => {
-    const titles = [...names, 'foreign.wav'].map((title) => ({ id: `of-${title}`, title, created_at: new Date().toISOString() }));
-    response.end(JSON.stringify({ items: titles }));
+    const items = [...names, 'foreign.wav'].map((title, i) => ({ id: `${i + 1}-${title}`, title, created_at: new Date().toISOString() }));
+    response.end(JSON.stringify({ items }));
   });
-  const calls = t.testdir({ 'one.wav': '1'.repeat(2000), 'two.wav': '2'.repeat(2000) });
+  const calls = t.testdir({ 'one.wav': '1'.repeat(2000), 'two.wav': '2'.repeat(2000), later: { 'one.wav': '3'.repeat(2000) } });
   const send = (name: string) => longhand(['upload', path.join(calls, name), '--external-id', 'deal-1', '--json'], env);
   t.equal((await send('one.wav')).code, 1);
   topUp();
-  t.match(JSON.parse((await send('two.wav')).stdout), { id: 'of-two.wav' });
-  t.match(JSON.parse((await send('one.wav')).stdout), { id: 'of-one.wav' });
-  t.strictSame(names, ['two.wav', 'one.wav']);
+  t.match(JSON.parse((await send('two.wav')).stdout), { id: '1-two.wav' });
+  t.match(JSON.parse((await send('later/one.wav')).stdout), { id: '2-one.wav' });
+  t.match(JSON.parse((await send('one.wav')).stdout), { id: '3-one.wav' }, 'even if it has the same name');
+  t.strictSame(names, ['two.wav', 'one.wav', 'one.wav']);
 });
 
 t.test('upload tries again with a key that may not read, as long as the service remembers the first attempt', async (t) => {
@@ -155,7 +156,7 @@ t.test('upload tries again with a key that may not read, as long as the service 
     stderr: /use a key with the permission read, or upload it anyway with --again/,
   });
   writeFileSync(ledger, young);
-  t.match(await longhand(['upload', call, '--json'], env), { code: 0, stdout: /of-call.wav/ });
+  t.match(await longhand(['upload', call, '--json'], env), { code: 0, stdout: /1-call.wav/ });
   t.strictSame(names, ['call.wav']);
 });
 

@@ -55,6 +55,7 @@ t.test('POST /transcriptions refuses before the body, in the published order, an
     [provokes(POST, 400, 'unsupported_file_format'), key, { ...name('call.txt'), 'Content-Length': 0 }, ''],
     [provokes(POST, 400, 'file_too_small'), key, { 'Content-Length': 1 }, '?language=xx'],
     [provokes(POST, 400, 'filename_required'), key, { 'Content-Disposition': undefined, 'Content-Type': 'multipart/form-data' }, ''],
+    [provokes(POST, 400, 'filename_required'), key, { 'Content-Disposition': 'attachment', 'Content-Type': 'multipart/form-data' }, ''],
     [provokes(POST, 400, 'filename_required'), key, { 'Content-Disposition': "attachment; filename*=UTF-8''%ff.mp3" }, ''],
     [provokes(POST, 400, 'unsupported_file_format'), key, name('call.mp3.exe'), ''],
     [provokes(POST, 400, 'unsupported_file_format'), key, { 'Content-Type': 'multipart/form-data; boundary=x' }, ''],
@@ -140,6 +141,7 @@ t.test('POST /transcriptions refuses a header that is sent twice instead of sile
   const twice: [string, string, string, string?][] = [
     ['Content-Length', String(2048), 'length_required'],
     ['Content-Disposition', 'attachment; filename="b.mp3"', 'filename_required'],
+    ['Content-Disposition', 'attachment; filename="a', 'filename_required', 'b.mp3"'], // joined with a comma they are a name
     ['X-External-Id', 'deal-1', 'external_id_invalid'],
     ['X-Metadata', '{}', 'metadata_invalid_json'],
     ['X-Metadata', '{"a":1', 'metadata_invalid_json', '"b":2}'], // joined with a comma they are JSON

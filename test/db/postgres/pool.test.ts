@@ -3,6 +3,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { openDb } from '../../../db/postgres/orm.ts';
+import { openPool } from '../../../db/postgres/pool.ts';
 import { Unwanted, whileWanted } from '../../../db/postgres/wanted.ts';
 import { testDatabase } from '../../support/databases/database.ts';
 
@@ -18,12 +19,24 @@ t.test('openDb() treats a server that accepts connections but never responds as 
   await t.rejects(openDb({ url, pool: 1, patience: 'request' }), { code: '08006', message: /no connection within/ });
 });
 
-/** URL of the database behind a network on which requests to cancel take long. */
-async function lateLink(t: Test, database: string): Promise<string> {
+t.test('borrow() replaces a connection on which the server did not respond in time', async (t) => {
+  const { url } = await testDatabase(t);
+  const pool = openPool(url, 'longhand-test', 1, { acquireMs: 60_000, callMs: 2000, statementMs: 0, lockMs: 0 });
+  t.teardown(() => pool.close());
+  await t.rejects(
+    pool.borrow((connection) => connection.query('select pg_sleep(600)')),
+    { code: '08006', message: /no answer within 2000 ms/ },
+  );
+  t.match(await pool.borrow((connection) => connection.query('select 1 as n')), { rows: [{ n: 1 }] });
+});
+
+/** URL of the database behind a network on which requests to cancel take long, or get lost. */
+async function lateLink(t: Test, database: string, isLost = false): Promise<string> {
   const { hostname, port } = new URL(database);
   const server = createServer(async (near) => {
     const [first] = (await once(near, 'data')) as [Buffer];
     near.pause();
+    if (first.length === CANCEL_BYTES && isLost) return;
     if (first.length === CANCEL_BYTES) await sleep(LATE_MS);
     const far = connect(Number(port), hostname);
     far.write(first);
@@ -43,6 +56,28 @@ t.test('borrow() lends a connection again only after PostgreSQL has been told to
   const next = db.acrossTenants((tx) => tx.rows('select pg_sleep(0.6)'));
   setTimeout(() => leaving.abort(new Unwanted()), LATE_MS / 4);
   await Promise.all([left.catch(() => {}), t.resolves(next, 'the query of another client')]);
+});
+
+t.test('borrow() lends a connection again although a request to cancel its last query was lost', async (t) => {
+  const { url } = await testDatabase(t);
+  const db = await openDb({ url: await lateLink(t, url, true), pool: 1 });
+  t.teardown(() => db.close());
+  const leaving = new AbortController();
+  const left = whileWanted(leaving.signal, () => db.acrossTenants((tx) => tx.rows('select pg_sleep(0.2)')));
+  const next = db.acrossTenants((tx) => tx.rows('select 1'));
+  setTimeout(() => leaving.abort(new Unwanted()), LATE_MS / 4);
+  await Promise.all([left.catch(() => {}), t.resolves(next, 'the query of another client')]);
+});
+
+t.test('borrow() cancels nothing for a client that leaves after its query', async (t) => {
+  const { url } = await testDatabase(t);
+  const db = await openDb({ url, pool: 1 });
+  t.teardown(() => db.close());
+  const leaving = new AbortController();
+  await whileWanted(leaving.signal, () => db.acrossTenants((tx) => tx.rows('select 1')));
+  const next = db.acrossTenants((tx) => tx.rows('select pg_sleep(0.6)'));
+  setTimeout(() => leaving.abort(new Unwanted()), LATE_MS / 2);
+  await t.resolves(next, 'the query of another client');
 });
 
 t.test('borrow() begins nothing for a client that left while it waited for a connection', async (t) => {

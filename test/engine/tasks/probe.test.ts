@@ -8,6 +8,7 @@ import { LEASE } from '../../../api/contract/limits.ts';
 import { openVault, type Vault } from '../../../db/secrets/vault.ts';
 import { findTools } from '../../../engine/audio/decode.ts';
 import { nextProbe } from '../../../engine/tasks/probe.ts';
+import { excerpt } from '../../support/engine/engine.ts';
 import { taskBench } from '../../support/engine/tasks.ts';
 import { ROOT } from '../../support/processes/processes.ts';
 
@@ -33,15 +34,20 @@ t.test('nextProbe() gives a host that cannot work a day to recover, however long
   const trouble = { reason: null, over: async () => true, look: async () => true };
   const id = await bench.upload(await bench.workspace(), Buffer.alloc(2000));
   await bench.db.query('*', `update transcriptions set created_at = now() - interval '3 days' where id = ?`, [id]);
-  const attempt = async (parts: Parameters<typeof bench.engineHere>[0]) => {
+  const attempt = async (parts: Parameters<typeof bench.engineHere>[0] = {}, of = id) => {
     await bench.due();
     await (await nextProbe(bench.engineHere({ trouble, ...parts }), () => {}))!();
-    return bench.row<{ status: string; host_fault_at: string | null }>('transcriptions', id);
+    return bench.row<{ status: string; host_fault_at: string | null }>('transcriptions', of);
   };
-  for (let times = 0; times < 2 * LEASE.attempts; times++) t.match(await attempt({ spool: full }), { status: 'queued', attempt: 0 });
+  const first = await attempt({ spool: full });
+  for (let times = 1; times < 2 * LEASE.attempts; times++)
+    t.match(await attempt({ spool: full }), { status: 'queued', attempt: 0, host_fault_at: first!.host_fault_at });
   await bench.db.query('*', `update transcriptions set host_fault_at = host_fault_at - interval '1 day' where id = ?`, [id]);
   for (let times = 1; times < LEASE.attempts; times++) t.match(await attempt({ spool: full }), { status: 'queued', attempt: times });
   t.match(await attempt({ spool: full }), { status: 'failed', error_code: 'ENGINE_ERROR' });
+  const sound = await bench.upload(await bench.workspace(), await excerpt());
+  t.match(await attempt({ spool: full }, sound), { host_fault_at: String });
+  t.match(await attempt({}, sound), { status: 'queued', host_fault_at: null }, 'its transcription gets another day');
 });
 
 t.test('nextProbe() fails no recording because the engine was started with a former master key; one with the newest goes on', async (t) => {

@@ -102,15 +102,18 @@ t.test('pullModel() refuses a repository that another process is pulling, and ta
   t.match(refused.reason, { message: /^Cannot pull owner\/tuned: process \d+ on \S+ is doing so already; wait until it ends/ });
   const claim = `${downloadFolder('owner/tuned', folder)}.claim`;
   const write = (owner: object | string) => writeFileSync(claim, typeof owner === 'string' ? owner : JSON.stringify(owner));
-  write({ host: 'another', pid: 1 });
-  await t.rejects(pull('third'), /process 1 on another is doing so/);
+  const ended = 2 ** 22 + 1; // beyond the largest number of a process
+  write({ host: 'another', pid: ended });
+  await t.rejects(pull('third'), /process 4194305 on another is doing so/, 'which cannot be asked from here');
   write('');
   await t.rejects(pull('third'), /another process is doing so/, 'it has not written its name yet');
-  write({ host: 'another', pid: 1 });
+  write({ host: 'another', pid: ended });
   utimesSync(claim, new Date(0), new Date(0));
   await pull('third');
-  write({ host: hostname(), pid: 2 ** 22 + 1 }); // beyond the largest number of a process
+  write({ host: hostname(), pid: ended });
   await pull('fourth');
+  write({ host: hostname(), pid: process.pid });
+  await pull('fifth'); // from before the container was restarted: its processes have the same numbers again
   t.notOk(existsSync(claim));
 });
 

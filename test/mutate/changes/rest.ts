@@ -47,6 +47,9 @@ export const REST: Change[] = [
   ['db/postgres/away.ts', '/^(08|40', '/^(08006|40', ['test/db/postgres/pgbouncer.test.ts']],
   ['db/postgres/pool.ts', "'26000', READ_ONLY]", "'26000']", ['test/db/postgres/orm.test.ts']],
   ['db/postgres/pool.ts', 'await cancelled;', ''],
+  ['db/postgres/pool.ts', 'error instanceof DatabaseUnavailable || ', ''],
+  ['db/postgres/pool.ts', "signal?.removeEventListener('abort', cancel);", ''],
+  ['db/postgres/pool.ts', 'socket.setTimeout(1000, () => socket.destroy());', ''],
   ['db/postgres/pool.ts', 'signal?.throwIfAborted(); // while it waited for the connection', ''],
   ['db/postgres/orm.ts', 'forAll(() => pools[1].borrow(findRole))', 'pools[1].borrow(findRole)', ['test/db/postgres/pool.test.ts']],
   [

@@ -14,6 +14,7 @@ const LEDGER = ['test/scripts/ledger.test.ts'];
 const CHANGES = ['test/api/v1/changes.test.ts'];
 const SLOTS = ['test/db/upload-slots.test.ts'];
 const PROBE = ['test/engine/tasks/probe.test.ts'];
+const HEADERS = ['test/api/conformance/part4-1-upload.test.ts'];
 
 /** Options of uploads, queue, minutes, retention, back-off and policies. */
 export const WORK: Change[] = [
@@ -170,11 +171,16 @@ export const WORK: Change[] = [
   ['engine/tasks/faults.ts', ' || code === NO_KEY', '', ['test/engine/tasks/probe.test.ts']],
   ['engine/courier/report.ts', 'error?.code === NO_KEY', 'false', ['test/engine/courier/reports.test.ts']],
   ['engine/tasks/probe.ts', 'claim.hinderedSeconds < HOST_PATIENCE', 'claim.hinderedSeconds <= 0', PROBE],
+  ['db/jobs/leases.ts', 'coalesce(host_fault_at, clock_timestamp())', 'clock_timestamp()', PROBE],
+  ['db/jobs/claim.ts', 'attempt = 0, host_fault_at = null,', 'attempt = 0,', PROBE],
   ['db/transcripts/changes.ts', 'places.length < limit && ', '', CHANGES],
   ['db/transcripts/changes.ts', 'pg_snapshot_xmin(pg_current_snapshot())', 'pg_snapshot_xmax(pg_current_snapshot())', CHANGES],
   ['db/transcripts/changes.ts', 'return BigInt(row!.first);', 'return BigInt(row!.first) - 1n;', CHANGES],
   ['db/transcripts/changes.ts', ' || !isUuid(id)) return null', ') return null', CHANGES],
   ['db/transcripts/changes.ts', ", 'insufficient_balance']) s (status)", ']) s (status)', CHANGES],
+  ['api/upload/checks.ts', " || request.repeated.has('content-disposition')", '', HEADERS],
+  ['api/upload/checks.ts', '    readFileNameOrPass(disposition);\n', '', HEADERS],
+  ['api/upload/checks.ts', '|br|zstd)', '|br)', ['test/api/upload/whole.test.ts']],
   ['engine/tasks/layer.ts', '    attended = now;\n', '', ['test/engine/tasks/layer.test.ts']],
   ['engine/courier/layer.ts', 'unwanted.signal, stopping, ', 'unwanted.signal, ', ['test/engine/courier/writing.test.ts']],
   ['scripts/commands/uploading.ts', '!ledger.knows(service, id) && ', '', ['test/scripts/upload.test.ts']],

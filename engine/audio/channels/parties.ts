@@ -25,6 +25,7 @@ const SAME_AUDIO_LOUDNESS_CORRELATION = 0.9; // and from which on two tracks are
 const EMPTY_CHANNEL_ENERGY = 1e-4; // energy relative to the loudest channel of the track below which a channel is empty (-40 dB): noise and crosstalk
 const MISSING_DECIBELS = 15; // by which a sound is missing in a copy: there is no more than noise
 const MAX_COPY_DELAY_FRAMES = 10; // between two copies: devices, codecs and containers delay by up to 0.3 s
+const DELAYED_FRAMES = { least: 2, most: 33, sounding: 100 }; // of a delayed copy: 60 ms, from which on a mix of both echoes, to 1 s; in less than 3 s of sound two people may be as loud by chance
 const MIN_MISSING_FRAMES = 16; // from which on a copy is incomplete: half a second, a word
 const EMPTY_TRACK_ENERGY = 1e-6; // and relative to the loudest channel of all (-60 dB)
 
@@ -130,7 +131,9 @@ function isTogether(a: number, b: number, recording: Recording, programmes: read
   const same = alike(a, b, measures);
   if (same >= SAME_AUDIO_CORRELATION || same <= OPPOSITE_PHASE_CORRELATION) return true;
   const [first, second] = [levelsOf([a], measures), levelsOf([b], measures)];
-  if (trackOf(a, recording) === trackOf(b, recording)) return loudTogether(first, second) >= SAME_ROOM_CORRELATION;
+  if (trackOf(a, recording) === trackOf(b, recording))
+    return loudTogether(first, second) >= SAME_ROOM_CORRELATION || isLater(first, second) || isLater(second, first);
+  if (isLater(first, second) || isLater(second, first)) return true;
   if (!programmes.some((channels) => channels.includes(a) || channels.includes(b))) return isCopy(first, second);
   const [whole, other] = [a, b].map((channel) => levelsOf(soundOf(trackOf(channel, recording), recording, programmes), measures));
   return isCopy(whole!, other!); // a film and its downmix
@@ -161,9 +164,22 @@ function isCopy(a: Float32Array, b: Float32Array): boolean {
   return false;
 }
 
+/** Whether b is a, but later. What repeats itself is late both ways, and does not tell. */
+function isLater(a: Float32Array, b: Float32Array): boolean {
+  const { least, most, sounding } = DELAYED_FRAMES;
+  const wanted = Math.max(SAME_AUDIO_LOUDNESS_CORRELATION, loudTogether(a, b));
+  let [later, earlier] = [false, false];
+  for (let delay = least; delay <= most; delay++) {
+    later ||= loudTogether(a, b, delay, sounding) > wanted;
+    earlier ||= loudTogether(b, a, delay, sounding) > wanted;
+  }
+  return later && !earlier;
+}
+
 /**
- * The channels of a party to mix: of one track only, because copies are offset by some samples, and none in opposite phase. It is the track
- * that players select, unless another one has more: recorders put the microphone on one track, and everything on the next.
+ * The channels of a party to mix: of one track only, because copies are offset by some samples, none in opposite phase, and of delayed copies
+ * the earliest. It is the track that players select, unless another one has more: recorders put the microphone on one track, and everything
+ * on the next.
  */
 function withoutCopies(party: Party, recording: Recording, measures: Measures): Party {
   const tracks = new Set(party.map((channel) => trackOf(channel, recording)));
@@ -173,8 +189,13 @@ function withoutCopies(party: Party, recording: Recording, measures: Measures): 
   const own = tracks.size > 1 ? party.filter((channel) => trackOf(channel, recording) === trackOf(chosen, recording)) : party;
   const loudestFirst = own.toSorted((a, b) => measures.energies[b]! - measures.energies[a]!);
   const isOpposite = (a: number, b: number) => alike(a, b, measures) <= OPPOSITE_PHASE_CORRELATION;
+  const levels = new Map(own.map((channel) => [channel, levelsOf([channel], measures)]));
+  const isEcho = (a: number, b: number) => alike(a, b, measures) < SAME_AUDIO_CORRELATION && isLater(levels.get(a)!, levels.get(b)!);
+  const echoes = new Map(own.map((channel) => [channel, own.filter((other) => isEcho(other, channel))]));
+  const firstOnes = loudestFirst.toSorted((a, b) => echoes.get(a)!.length - echoes.get(b)!.length);
   const kept: Party = [];
-  for (const channel of loudestFirst) if (!kept.some((other) => isOpposite(other, channel))) kept.push(channel);
+  for (const channel of firstOnes)
+    if (!kept.some((other) => isOpposite(other, channel) || echoes.get(channel)!.includes(other))) kept.push(channel);
   return own.filter((channel) => kept.includes(channel));
 }
 
@@ -184,13 +205,13 @@ function alike(a: number, b: number, { energies, products }: Measures): number {
   return products[Math.min(a, b) * energies.length + Math.max(a, b)]! / Math.sqrt(energies[a]! * energies[b]! || 1);
 }
 
-/** Correlation of two loudnesses where either has sound. `delay`: frames by which b is later. */
-function loudTogether(a: Float32Array, b: Float32Array, delay = 0): number {
+/** Correlation of two loudnesses where either has sound; 0 if that is in fewer frames than `least`. `delay`: frames by which b is later. */
+function loudTogether(a: Float32Array, b: Float32Array, delay = 0, least = 1): number {
   const quiet = decibels(MIN_FRAME_RMS * MIN_FRAME_RMS);
   let [n, sumA, sumB, aa, bb, ab] = [0, 0, 0, 0, 0, 0];
   for (let i = Math.max(0, -delay); i < Math.min(a.length, a.length - delay); i++) {
     const [x, y] = [a[i]! - quiet, b[i + delay]! - quiet];
-    if (x <= 0 && y <= 0) continue;
+    if ((x <= 0 && y <= 0) || (delay && blockOf(i) !== blockOf(i + delay))) continue;
     n++;
     sumA += x;
     sumB += y;
@@ -198,8 +219,13 @@ function loudTogether(a: Float32Array, b: Float32Array, delay = 0): number {
     bb += y * y;
     ab += x * y;
   }
-  if (!n) return 0;
+  if (n < least) return 0;
   return (ab - (sumA * sumB) / n) / Math.sqrt((aa - sumA ** 2 / n) * (bb - sumB ** 2 / n) || 1);
+}
+
+/** The block that a frame is from; the next one may be from much later. */
+function blockOf(frame: number): number {
+  return Math.floor((frame * FRAME_SAMPLES) / (BLOCK_SAMPLES - (BLOCK_SAMPLES % FRAME_SAMPLES)));
 }
 
 /** Frames of sound in a channel that are missing in a copy of it; 0 if they are too few to be speech. */

@@ -30,6 +30,36 @@ t.test('partiesOf() mixes identical channels, and two microphones in one room', 
   t.strictSame(await parties(speech, late), [[0, 1]]);
 });
 
+t.test('partiesOf() takes one of two channels that are the same with a delay, but not two people for one', async (t) => {
+  const late = (samples: Float32Array, seconds: number) =>
+    new Float32Array([...new Float32Array(16_000 * seconds), ...samples]).subarray(0, samples.length);
+  for (const seconds of [0.1, 0.3, 0.6, 0.95]) {
+    t.strictSame(await parties(speech, late(speech, seconds)), [[0]], `${seconds} s`);
+    t.strictSame(await parties(late(scaled(other, 0.3), seconds), other), [[1]], `${seconds} s, quieter`);
+    t.strictSame(await tracks(0, speech, late(speech, seconds)), [[0]], `${seconds} s, on another track`);
+    t.strictSame(await parties(speech, late(other, seconds)), [[0], [1]]);
+  }
+  const word = other.map((x, i) => (i > 6000 && i < 20_000 ? x : 0));
+  t.strictSame(await parties(word, late(word, 0.8)), [[0], [1]], 'a short answer may be as loud as the question');
+});
+
+t.test('partiesOf() takes one of two channels that are the same with a delay, of which it looks at blocks far apart', async (t) => {
+  const piece = (number: number) => [speech, other, third][((number % 3) + 3) % 3]!;
+  const delay = 14_000;
+  const recording: Recording = {
+    channels: 2,
+    length: 180 * speech.length,
+    decoded: Promise.resolve(180 * speech.length),
+    read: async (channel, start) => {
+      const number = start / speech.length;
+      if (channel === 0) return piece(number).slice();
+      return new Float32Array([...piece(number - 1).subarray(-delay), ...piece(number).subarray(0, -delay)]);
+    },
+    close: async () => {},
+  };
+  t.strictSame((await partiesOf(recording)).parties, [[0]]);
+});
+
 t.test('partiesOf() selects the only channel with sound, and one of two in opposite phase', async (t) => {
   t.strictSame(await partiesOf(recordingOf(speech, nothing)), { parties: [[0]], silent: true });
   t.strictSame(await partiesOf(recordingOf(nothing, speech)), { parties: [[1]], silent: true });

@@ -16,7 +16,7 @@ export interface DecodeOptions extends Partial<Omit<TrackOptions, 'mostChannels'
 }
 
 /**
- * Decodes the audio tracks of any media file to 16 kHz samples: all channels in sequence, downmixed for tracks with very many. Resolves
+ * Decodes the audio tracks of any media file to 16 kHz samples: all channels in sequence, downmixed to 16 if there are more. Resolves
  * when decoding has begun: `read` waits for samples still to come, `decoded` for all of them. Several tracks, and several files in one, are all decoded before it
  * resolves. Whatever can be decoded of a damaged file is kept, from one second on; a broken track does not affect the others. It, `read`
  * and `decoded` throw MediaError FILE_CORRUPTED, FILE_NO_AUDIO, UNSUPPORTED_CODEC, RECORDING_TOO_SHORT, RECORDING_TOO_LONG,

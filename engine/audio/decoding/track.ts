@@ -14,7 +14,7 @@ const SILENCE_TIMEOUT_SECONDS = 30; // without output, before ffmpeg counts as s
 const CLOCK_RESET_SECONDS = 600; // a longer jump in a broadcast is a clock reset, not a pause
 
 export interface TrackOptions {
-  /** Tracks with more channels are downmixed to mono. */
+  /** Tracks with more channels are downmixed to this many, surround sound to mono. */
   mostChannels: number;
   /** Longest accepted recording, seconds; measured in samples. */
   maxSeconds: number;
@@ -74,7 +74,12 @@ function filters(layout: Track['layout']): string {
 }
 
 /** Moves frames from the decoder to the scratch file, each to its position, until either ends, then judges the outcome. */
-async function fill(run: Confined, opened: (channels: number) => Scratch, { broadcast }: Track, options: TrackOptions): Promise<Scratch> {
+async function fill(
+  run: Confined,
+  opened: (channels: number) => Scratch,
+  { broadcast, surround }: Track,
+  options: TrackOptions,
+): Promise<Scratch> {
   const { maxSeconds, minSeconds = MIN_SECONDS, mostChannels, onProgress } = options;
   const reader = new MatroskaReader();
   const stamps = new Stamps();
@@ -93,7 +98,7 @@ async function fill(run: Confined, opened: (channels: number) => Scratch, { broa
       for (const event of reader.push(bytes as Buffer)) {
         if ('channels' in event) {
           channels = event.channels;
-          scratch = opened(channels > mostChannels ? 1 : channels);
+          scratch = opened(channels > mostChannels && surround ? 1 : Math.min(channels, mostChannels));
         } else for (const placed of clock.push(stamps.frame(event, channels))) await place(placed);
       }
       onProgress?.((scratch?.taken ?? 0) / SAMPLE_RATE);
@@ -109,14 +114,13 @@ async function fill(run: Confined, opened: (channels: number) => Scratch, { broa
   return scratch;
 }
 
-/** Sample frames with all channels, or downmixed. */
+/** Sample frames with all channels, or downmixed: neighbours, which may be in opposite phase, to different channels. */
 function mixed(samples: Float32Array, channels: number, wanted: number): Float32Array {
   if (channels === wanted) return samples;
-  const mix = new Float32Array(samples.length / channels);
-  for (let i = 0, from = 0; i < mix.length; i++) {
-    let sum = 0;
-    for (let channel = 0; channel < channels; channel++) sum += samples[from++]!;
-    mix[i] = sum / channels;
+  const mix = new Float32Array((samples.length / channels) * wanted);
+  for (let to = 0, from = 0; to < mix.length; to += wanted) {
+    for (let channel = 0; channel < channels; channel++) mix[to + (channel % wanted)]! += samples[from++]!;
+    for (let channel = 0; channel < wanted; channel++) mix[to + channel]! /= Math.ceil((channels - channel) / wanted);
   }
   return mix;
 }

@@ -46,6 +46,7 @@ export const AUDIO: Change[] = [
   ['engine/audio/channels/parties.ts', 'const SAME_AUDIO_CORRELATION = 0.95;', 'const SAME_AUDIO_CORRELATION = 0.285;'],
   ['engine/audio/channels/parties.ts', 'sounding: 100', 'sounding: 1'],
   ['engine/audio/channels/parties.ts', '(delay && blockOf(i) !== blockOf(i + delay))', 'false'],
+  ['engine/audio/decoding/track.ts', 'channel % wanted', '0', ['test/engine/audio/channels/layouts.test.ts']],
   ['engine/audio/channels/parties.ts', 'const SAME_ROOM_CORRELATION = 0.6;', 'const SAME_ROOM_CORRELATION = 0.18;'],
   ['engine/audio/decoding/scratch.ts', 'const BLOCK_SAMPLES = SAMPLE_RATE;', 'const BLOCK_SAMPLES = 4 * SAMPLE_RATE;'],
   ['engine/audio/decoding/scratch.ts', 'const BYTES_PER_SAMPLE = 2;', 'const BYTES_PER_SAMPLE = 8;'],

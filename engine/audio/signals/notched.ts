@@ -1,8 +1,9 @@
 import { type Recording, SAMPLE_RATE } from '../../types.ts';
+import { BLOCK_SAMPLES, type Cleaning, cleaned } from './blocks.ts';
 import { BUZZ_LINES, buzzes } from './buzz.ts';
 import { isSuspect, steadyLines, WINDOW_SAMPLES } from './hum.ts';
+import { OFFSET } from './offset.ts';
 
-const BLOCK_SAMPLES = 30 * SAMPLE_RATE; // in which lines are found
 const WARM_UP_SAMPLES = 0.5 * SAMPLE_RATE; // in which the filters settle
 const MOMENT_SAMPLES = 64; // 4 ms; divides where stretches begin, so that a sample does not depend on what is read with it
 const HUM_HERTZ = 8; // width of a notch: voices lose little, and a line may drift by a hertz
@@ -20,62 +21,44 @@ interface Stretch {
   width: number;
 }
 
-/** Finds what is to be removed from the block of half a minute that starts at sample `start`. */
-type Find = (read: (start: number, end: number) => Promise<Float32Array>, start: number) => Promise<Stretch[]>;
-
 /**
- * A recording without steady hum, whistles and the buzz of mobile telephones, as far as they are loud: they hide voices from speech detection and
- * recognition.
+ * A recording without steady hum, whistles, the buzz of mobile telephones and a constant offset, as far as they are loud: they hide voices from
+ * speech detection and recognition.
  */
 export function withoutHum(recording: Recording): Recording {
-  return without(without(recording, findHum), findBuzz);
+  return cleaned(cleaned(cleaned(recording, OFFSET), HUM), BUZZ);
 }
 
-const findBuzz: Find = async (read, offset) =>
-  buzzes(await read(offset, offset + BLOCK_SAMPLES)).map((span) => {
-    const [start, end] = [offset + span.start, offset + span.end];
-    return { start, end, since: start, until: end, lines: BUZZ_LINES, width: BUZZ_HERTZ };
-  });
-
-/** Little is read of a block without lines. */
-const findHum: Find = async (read, start) => {
-  const end = start + BLOCK_SAMPLES;
-  const last = end - WINDOW_SAMPLES;
-  const places = [start, Math.round((start + last) / 2), last];
-  const windows = await Promise.all(places.map((at) => read(at, at + WINDOW_SAMPLES)));
-  const whole = windows.every(({ length }) => length === WINDOW_SAMPLES); // else the recording ends here
-  const lines = whole && !isSuspect(windows) ? [] : steadyLines(await read(start, end));
-  return lines.length ? [{ start, end, since: 0, until: Number.POSITIVE_INFINITY, lines, width: HUM_HERTZ }] : [];
+const remove: Cleaning<Stretch[]>['remove'] = async (samples, stretches, recording, channel, from) => {
+  for (const stretch of stretches) {
+    const [first, last] = [Math.max(from, stretch.start), Math.min(from + samples.length, stretch.end)];
+    if (first < last) samples.set(await filtered(recording, channel, stretch, first, last), first - from);
+  }
 };
 
-function without(recording: Recording, find: Find): Recording {
-  const found = new Map<string, Promise<Stretch[]>>();
-  const stretchesIn = (channel: number | 'mix', block: number) => {
-    const key = `${channel} ${block}`;
-    const stretches = found.get(key) ?? find((start, end) => recording.read(channel, start, end), block * BLOCK_SAMPLES);
-    found.set(key, stretches);
-    return stretches;
-  };
-  return {
-    ...{ channels: recording.channels, origins: recording.origins, surround: recording.surround, mixes: recording.mixes },
-    get length() {
-      return recording.length;
-    },
-    decoded: recording.decoded,
-    close: () => recording.close(),
-    read: async (channel, start, end, room) => {
-      const samples = await recording.read(channel, start, end, room);
-      const to = start + samples.length;
-      for (let block = Math.floor(start / BLOCK_SAMPLES); block * BLOCK_SAMPLES < to; block++) {
-        for (const stretch of await stretchesIn(channel, block)) {
-          const [first, last] = [Math.max(start, stretch.start), Math.min(to, stretch.end)];
-          if (first < last) samples.set(await filtered(recording, channel, stretch, first, last), first - start);
-        }
-      }
-      return samples;
-    },
-  };
-}
+const HUM: Cleaning<Stretch[]> = {
+  /** Little is read of a block without lines. */
+  async find(read, start) {
+    const end = start + BLOCK_SAMPLES;
+    const last = end - WINDOW_SAMPLES;
+    const places = [start, Math.round((start + last) / 2), last];
+    const windows = await Promise.all(places.map((at) => read(at, at + WINDOW_SAMPLES)));
+    const whole = windows.every(({ length }) => length === WINDOW_SAMPLES); // else the recording ends here
+    const lines = whole && !isSuspect(windows) ? [] : steadyLines(await read(start, end));
+    return lines.length ? [{ start, end, since: 0, until: Number.POSITIVE_INFINITY, lines, width: HUM_HERTZ }] : [];
+  },
+  remove,
+};
+
+const BUZZ: Cleaning<Stretch[]> = {
+  async find(read, offset) {
+    return buzzes(await read(offset, offset + BLOCK_SAMPLES)).map((span) => {
+      const [start, end] = [offset + span.start, offset + span.end];
+      return { start, end, since: start, until: end, lines: BUZZ_LINES, width: BUZZ_HERTZ };
+    });
+  },
+  remove,
+};
 
 /**
  * Samples [from, to) of a stretch without its lines. Filters need time to settle and ring on: of the sound as it was, filtered forwards and filtered

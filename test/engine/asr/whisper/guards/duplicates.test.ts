@@ -69,12 +69,22 @@ t.test('withoutEchoes() gives the speech under an echo to the words that touch i
   t.strictSame(times([...said, ...spoken(SENTENCE, 2.1, 0.05), ...spoken('what', 2.8, 0.3)]), [180, 245, 280, 310], 'but no pause');
   const echo = [...spoken('And so, my fellow', 2.1, 0.03), ...spoken('Americans, ask not', 2.3, 0.03)];
   t.strictSame(times([...said, ...echo, ...spoken('what', 2.39, 0.3)]), [180, 222, 230, 269]);
+  const pieces = [...spoken('And so,', 2.1, 0.03), ...spoken('my fellow', 2.22, 0.03), ...spoken('Americans, ask not', 2.34, 0.03)];
+  t.strictSame(times([...said, ...pieces, ...spoken('what', 2.43, 0.3)]), [180, 216, 234, 273], 'at both ends of several pieces');
+  t.strictSame(times([...said, ...spoken(SENTENCE, 2.1, 0.05), ...spoken('what', 2.45, 0.3)]), [180, 245, 245, 275], 'once');
+});
+
+t.test('withoutEchoes() leaves a second or more under an echo to be decoded again', async (t) => {
+  const long = 'characteristically unsatisfactory misunderstandings notwithstanding internationally acknowledged responsibilities';
+  const [said, next] = [spoken(long, 0, 0.6), spoken('what', 5.32, 0.3)];
+  t.strictSame(withoutEchoes([...said, ...spoken(long, 4.2, 0.16), ...next]), [...said, ...next]);
 });
 
 t.test('withoutEchoes() compares words of any script', async (t) => {
   const first = spoken('мы пойдём домой завтра утром', 0, 0.4);
   t.equal(withoutEchoes([...first, ...spoken('мы пойдём домой завтра утром', 2, 0.02)]).length, 5);
   t.equal(withoutEchoes([...first, ...spoken('мы поедем домой завтра вечером', 2, 0.02)]).length, 10);
+  t.equal(withoutEchoes([...spoken('the code is 12 34', 0, 0.4), ...spoken('the code is 56 78', 2, 0.02)]).length, 10);
   const [one, other] = ['कि की कु कू', 'को कै के कौ']; // the same consonant with different vowel signs, which are combining marks
   t.equal(withoutEchoes([...spoken(one, 0, 0.4), ...spoken(other, 2, 0.02)]).length, 8);
 });

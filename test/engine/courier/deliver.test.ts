@@ -59,6 +59,24 @@ t.test('post() does not follow redirects, and times out if the receiver does not
   await t.rejects(post({ ...parts, url, limitMs: 300 }), /no response within 0.3 s/);
 });
 
+t.test('post() uses a connection of its own, and closes it without waiting for the end of the body', async (t) => {
+  const closed: Promise<unknown>[] = [];
+  const server = createServer((request, response) => {
+    request.resume();
+    if (closed.length === 1) response.end('done');
+    else response.write('and so on');
+  });
+  server.on('connection', (socket) => closed.push(new Promise((resolve) => socket.once('close', resolve))));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  for (const connections of [1, 2]) {
+    t.equal(await post({ ...parts, url, limitMs: 60_000 }), 200);
+    t.equal(closed.length, connections);
+  }
+  await t.resolves(Promise.all(closed));
+});
+
 t.test('post() ends if the receiver requests another protocol', async (t) => {
   for (const goesOn of [true, false]) {
     const server = listen((socket) => {

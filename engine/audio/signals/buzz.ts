@@ -4,7 +4,7 @@ import { windowedSpectrum } from './spectrum.ts';
 const FRAME_HERTZ = 650 / 3; // a GSM telephone transmits in one slot of each frame; 26 frames take 120 ms (3GPP TS 45.002)
 const WINDOW_SAMPLES = 4096; // 256 ms, 4 Hz a bin
 const HOP_SAMPLES = 1024;
-const GLANCE_SAMPLES = SAMPLE_RATE; // between the windows that are looked at before all of them are
+const GLANCE_SAMPLES = 1.3 * SAMPLE_RATE; // between the windows that are looked at before all of them are; bursts seldom repeat with this period
 const HARMONICS = 34; // up to 7.4 kHz
 const FIRST_TELLING = 6; // harmonics below are met by any voice that holds 217 Hz for a moment
 const LINE_RATIO = 10; // power of a line relative to that between the lines: 10 dB
@@ -16,14 +16,25 @@ const FAINT_LINES = 5; // in the windows beside those
 /** Frequencies of the buzz, in hertz. */
 export const BUZZ_LINES = Array.from({ length: 36 }, (_, i) => (i + 1) * FRAME_HERTZ);
 
+/** Whether a block of samples may have a buzz. Costs little: a few windows are read of it. */
+export async function maybeBuzzes(
+  read: (start: number, end: number) => Promise<Float32Array>,
+  start: number,
+  end: number,
+): Promise<boolean> {
+  for (let at = start; at + WINDOW_SAMPLES <= end; at += GLANCE_SAMPLES) {
+    const samples = await read(at, at + WINDOW_SAMPLES);
+    if (samples.length < WINDOW_SAMPLES) return false; // the recording has ended
+    if (linesAt(samples, 0) >= LEAST_LINES) return true;
+  }
+  return false;
+}
+
 /**
  * Where a block of samples has the buzz of a mobile telephone beside the microphone, which sounds in bursts while the telephone transmits. A voice
  * meets that many of its harmonics for a moment only. Samples, in order, apart.
  */
 export function buzzes(samples: Float32Array): { start: number; end: number }[] {
-  let glanced = false;
-  for (let at = 0; at + WINDOW_SAMPLES <= samples.length && !glanced; at += GLANCE_SAMPLES) glanced = linesAt(samples, at) >= LEAST_LINES;
-  if (!glanced) return [];
   const lines: number[] = [];
   for (let at = 0; at + WINDOW_SAMPLES <= samples.length; at += HOP_SAMPLES) lines.push(linesAt(samples, at));
   const found: { start: number; end: number; clear: number }[] = [];

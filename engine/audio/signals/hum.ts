@@ -73,12 +73,7 @@ function linesOf(windows: readonly Float64Array[]): Line[] {
   const first = Math.ceil((LOWEST_HERTZ * WINDOW_SAMPLES) / SAMPLE_RATE);
   const peaks: number[] = [];
   for (let k = first; k < bins - NEIGHBOUR_BINS[1]; k++) {
-    if (
-      lasting[k]! > lasting[k - 1]! &&
-      lasting[k]! >= lasting[k + 1]! &&
-      lasting[k]! > LINE_RATIO * besides(lasting, k) &&
-      lasting[k]! > besides(mean, k)
-    )
+    if (lasting[k]! > lasting[k - 1]! && lasting[k]! >= lasting[k + 1]! && standsOut(lasting, k) && lasting[k]! > besides(mean, k))
       peaks.push(k);
   }
   let [total, inside] = [1e-30, 0];
@@ -87,6 +82,18 @@ function linesOf(windows: readonly Float64Array[]): Line[] {
   if (inside < LOUD_SHARE * total || inside > MOST_SHARE * total) return [];
   const strongest = peaks.sort((a, b) => lasting[b]! - lasting[a]!).slice(0, MOST_LINES);
   return strongest.map((k) => ({ hertz: ((k + offset(lasting, k)) * SAMPLE_RATE) / WINDOW_SAMPLES, power: median[k]! }));
+}
+
+/** Whether a bin has more than LINE_RATIO times the median of the power on either side of it. Most bins are refused after a few comparisons. */
+function standsOut(power: Float64Array, k: number): boolean {
+  const [near, far] = NEIGHBOUR_BINS;
+  const most = power[k]! / LINE_RATIO;
+  let above = 0;
+  for (let distance = near + 1; distance <= far && above < far - near; distance++) {
+    if (power[k - distance]! >= most) above++;
+    if (power[k + distance]! >= most) above++;
+  }
+  return above < far - near;
 }
 
 /** Median of the power on either side of a bin. */

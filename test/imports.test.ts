@@ -1,12 +1,10 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { BY_FILES, DOORS } from './support/doors.ts';
+import { ROOT } from './support/processes/processes.ts';
+import { imports, sources, within } from './support/sources.ts';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const MOST_LINES = 250;
 const SHARED = [
   ...['loudness', 'spectrum'].map((name) => `engine/${name}.ts`),
   ...['session', 'buffers', 'scheduler'].map((name) => `engine/runtime/${name}.ts`),
@@ -15,65 +13,10 @@ const SHARED = [
 ]; // files that stages may import
 const STAGES = ['audio', 'asr', 'diarization', 'transcript', 'reports'];
 
-interface Import {
-  from: string;
-  /** A file of the project, or the name of a package. */
-  to: string;
-  package: boolean;
-}
-
-const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: ROOT, encoding: 'utf8' })
-  .split('\n')
-  .filter((file) => /\.(ts|tsx|mjs)$/.test(file))
-  .filter((file) => !file.startsWith('scripts/stubs/'));
-const sources = new Map(files.map((file) => [file, readFileSync(path.join(ROOT, file), 'utf8')]));
-const imports = [...sources].flatMap(([file, text]) => (file === 'test/imports.test.ts' ? [] : importsOf(file, text)));
-
-function importsOf(file: string, text: string): Import[] {
-  const specifiers = [...text.matchAll(/(?:^|[\s;}])(?:from|import)\s*\(?\s*'([^'\n]+)'/gm)].map((match) => match[1]!);
-  return specifiers
-    .filter((specifier) => !specifier.startsWith('node:'))
-    .map((specifier) =>
-      specifier.startsWith('.')
-        ? { from: file, to: path.posix.normalize(path.posix.join(path.posix.dirname(file), specifier)), package: false }
-        : { from: file, to: specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/'), package: true },
-    );
-}
-
-const within = (file: string, places: readonly string[]) =>
-  places.some((place) => (place.endsWith('/') ? file.startsWith(place) : file === place));
-
 /** Imports of project files, by files in `from`, that are not in `allowed`. */
 function strays(from: (file: string) => boolean, allowed: (to: string, from: string) => boolean): string[] {
   return imports.filter((i) => !i.package && from(i.from) && !allowed(i.to, i.from)).map((i) => `${i.from} -> ${i.to}`);
 }
-
-t.test('importsOf() finds static, re-exported, side-effect and lazy imports', async (t) => {
-  const text = `import a from 'zod';\nimport type { B } from './b.ts';\nexport { c } from '../c.ts';\nimport './d.ts';\nawait import('@a/b/c');\n`;
-  t.strictSame(
-    importsOf('api/x/y.ts', text).map((i) => i.to),
-    ['zod', 'api/x/b.ts', 'api/c.ts', 'api/x/d.ts', '@a/b'],
-  );
-});
-
-t.test('imports: every import names a file that exists', async (t) => {
-  t.strictSame(
-    imports.filter((i) => !i.package && !sources.has(i.to) && !/\.(json|css|js)$/.test(i.to)).map((i) => `${i.from} -> ${i.to}`),
-    [],
-  );
-});
-
-t.test('imports: every file that a source names relative to itself exists', async (t) => {
-  const written = ['.longhand/peers', 'bench/results/vocabulary.json', 'test/support/run/worker.mjs']; // the last by the bundles of the tests
-  const named = [...sources].flatMap(([file, text]) =>
-    [...text.matchAll(/new URL\('([^']+)', import\.meta\.url\)/g)].map(([, name]) => ({ file, to: path.join(path.dirname(file), name!) })),
-  );
-  t.ok(named.length > 50);
-  t.strictSame(
-    named.filter(({ to }) => !written.includes(to) && !existsSync(path.join(ROOT, to))).map(({ file, to }) => `${file} names ${to}`),
-    [],
-  );
-});
 
 t.test('api/contract is a leaf: it imports zod, an edit distance and itself', async (t) => {
   t.strictSame(
@@ -184,6 +127,7 @@ t.test('api never imports the engine, nor the engine api beyond the contract', a
 });
 
 /** Everything that a file imports, directly or indirectly, with packages by name. */
+
 function reach(file: string, found = new Set<string>()): Set<string> {
   for (const { to, package: foreign } of imports.filter((i) => i.from === file)) {
     if (found.has(to)) continue;
@@ -246,26 +190,6 @@ t.test('bench, test, scripts and every main.ts are imported only by the command 
   );
 });
 
-t.test('no file imports itself, directly or through others', async (t) => {
-  const targets = new Map([...sources.keys()].map((file): [string, string[]] => [file, []]));
-  for (const { from, to } of imports) if (sources.has(to)) targets.get(from)!.push(to);
-  const reached = (file: string) => {
-    const found = new Set<string>();
-    const open = [...targets.get(file)!];
-    for (let at = open.pop(); at !== undefined; at = open.pop()) {
-      if (found.has(at)) continue;
-      found.add(at);
-      open.push(...targets.get(at)!);
-    }
-    return found;
-  };
-  t.ok(reached('api/export/documents/content.ts').has('api/export/documents/blocks.ts'), 'type-only imports count');
-  t.strictSame(
-    [...sources.keys()].filter((file) => reached(file).has(file)),
-    [],
-  );
-});
-
 t.test('every package is imported only by the files that are listed for it', async (t) => {
   const outside = imports.filter((i) => i.package && !within(i.from, ['test/', 'bench/']));
   for (const { from, to } of outside) t.ok(within(from, DOORS[to] ?? []), `${from} -> ${to}`);
@@ -285,23 +209,5 @@ t.test('every package of package.json has a list of files that may import it', a
     Object.entries(DOORS).flatMap(([name, doors]) => doors.filter((door) => !touched(name, door)).map((door) => `${name}: ${door}`)),
     [],
     'every listed file is used',
-  );
-});
-
-t.test('SAMPLE_RATE is defined once', async (t) => {
-  const defined = [...sources].filter(([file, text]) => !file.startsWith('test/') && /\bSAMPLE_RATE = |\b16_?000\b/.test(text));
-  t.strictSame(
-    defined.map(([file]) => file),
-    ['models/sample-rate.ts'],
-  );
-});
-
-t.test(`source files have at most ${MOST_LINES} lines`, async (t) => {
-  const long = [...sources]
-    .filter(([file]) => !file.startsWith('test/'))
-    .map(([file, text]) => ({ file, lines: text.split('\n').length - 1 }));
-  t.strictSame(
-    long.filter(({ lines }) => lines > MOST_LINES),
-    [],
   );
 });

@@ -73,7 +73,12 @@ function linesOf(windows: readonly Float64Array[]): Line[] {
   const first = Math.ceil((LOWEST_HERTZ * WINDOW_SAMPLES) / SAMPLE_RATE);
   const peaks: number[] = [];
   for (let k = first; k < bins - NEIGHBOUR_BINS[1]; k++) {
-    if (lasting[k]! > lasting[k - 1]! && lasting[k]! >= lasting[k + 1]! && standsOut(lasting, k) && lasting[k]! > besides(mean, k))
+    if (
+      lasting[k]! > lasting[k - 1]! &&
+      lasting[k]! >= lasting[k + 1]! &&
+      exceeds(lasting[k]! / LINE_RATIO, lasting, k) &&
+      exceeds(lasting[k]!, mean, k)
+    )
       peaks.push(k);
   }
   let [total, inside] = [1e-30, 0];
@@ -84,24 +89,15 @@ function linesOf(windows: readonly Float64Array[]): Line[] {
   return strongest.map((k) => ({ hertz: ((k + offset(lasting, k)) * SAMPLE_RATE) / WINDOW_SAMPLES, power: median[k]! }));
 }
 
-/** Whether a bin has more than LINE_RATIO times the median of the power on either side of it. Most bins are refused after a few comparisons. */
-function standsOut(power: Float64Array, k: number): boolean {
+/** Whether a value exceeds the median of the power on either side of a bin. Most are refused after a few comparisons. */
+function exceeds(value: number, power: Float64Array, k: number): boolean {
   const [near, far] = NEIGHBOUR_BINS;
-  const most = power[k]! / LINE_RATIO;
   let above = 0;
   for (let distance = near + 1; distance <= far && above < far - near; distance++) {
-    if (power[k - distance]! >= most) above++;
-    if (power[k + distance]! >= most) above++;
+    if (power[k - distance]! >= value) above++;
+    if (power[k + distance]! >= value) above++;
   }
   return above < far - near;
-}
-
-/** Median of the power on either side of a bin. */
-function besides(power: Float64Array, k: number): number {
-  const [near, far] = NEIGHBOUR_BINS;
-  return Float64Array.from([...power.subarray(Math.max(0, k - far), k - near), ...power.subarray(k + near + 1, k + far + 1)]).sort()[
-    far - near
-  ]!;
 }
 
 /** Distance of a peak from its highest bin, in bins: a parabola through the logarithms of three. */

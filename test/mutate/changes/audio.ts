@@ -88,7 +88,7 @@ export const AUDIO: Change[] = [
   ['engine/audio/containers/headers.ts', 'bytes.length - wanted.length + 1', 'bytes.length'],
   ['engine/audio/containers/headers.ts', 'tracksOf(header) ?? false', 'tracksOf(header)'],
   ['engine/audio/containers/headers.ts', "header.toString('latin1', 8, 16) === 'AVI LIST' && null", 'null'],
-  ['engine/audio/signals/hum.ts', ' && lasting[k]! > besides(mean, k)', ''],
+  ['engine/audio/signals/hum.ts', 'exceeds(lasting[k]!, mean, k)', 'true'],
   ['engine/audio/signals/hum.ts', 'Math.min(mean[i]!, lasting[i]! * 2)', 'mean[i]!'],
   ['engine/audio/signals/blocks.ts', 'channel} $', 'block} $', ['test/engine/audio/signals/notched.test.ts']],
   ['engine/audio/signals/notched.ts', 'Math.min(stretch.until, to + WARM_UP_SAMPLES)', 'to'],

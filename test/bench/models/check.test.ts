@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { checkModelApart } from '../../../bench/models/check-apart.ts';
+import type { Measured } from '../../../models/checks/self-check.ts';
 import { SHIPPED_FOLDER } from '../../../models/manifest.ts';
 import { addTiny, TINY } from '../../support/engine/models.ts';
 
@@ -26,7 +27,10 @@ t.test('checkModelApart() measures the speed in a conversation, since short clip
   const measured = (speed: boolean) => checkModelApart(join(home, 'models', TINY), { diarization, threads: 1, speed });
   const [inClips, inTalk] = [await measured(false), await measured(true)];
   t.ok(inTalk.cpuLoad < 0.8 * inClips.cpuLoad, `${inTalk.cpuLoad} and ${inClips.cpuLoad} s of CPU time per second of audio`);
-  t.strictSame(inTalk.rates, inClips.rates);
+  const counted = ({ rates }: Measured) => rates.map(({ errors: _, ...rest }) => rest);
+  t.strictSame(counted(inTalk), counted(inClips));
+  const [errors, others] = [inTalk, inClips].map(({ rates }) => rates.reduce((sum, { errors }) => sum + errors, 0)) as [number, number];
+  t.ok(Math.abs(errors - others) < 0.1 * others, `${errors} and ${others} errors: 8-bit results depend on what is decoded beside them`);
 });
 
 t.test('checkModelApart() leaves no recordings behind when it is interrupted', async (t) => {

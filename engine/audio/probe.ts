@@ -181,9 +181,9 @@ function isIncomplete({ format, streams }: Listing): boolean {
 async function list(path: string, part: Track['part'], options: string[], seconds: number, signal?: AbortSignal): Promise<Listing> {
   const tools = await findTools();
   const args = ['-hide_banner', '-nostdin', ...hardened(tools), ...options, ...input(resolve(path), part)];
-  const run = await confined(tools.ffmpeg, args, resolve(path), { seconds, silence: seconds, signal });
   const reader = new ListingReader();
-  run.child.stderr.on('data', (text: string) => reader.push(text));
-  await Promise.all([text(run.child.stdout), run.ended]);
+  const limits = { seconds, silence: seconds, signal, listener: (text: string) => reader.push(text) };
+  const run = await confined(tools.ffmpeg, args, resolve(path), limits);
+  await Promise.all([text(run.stdout), run.ended]);
   return reader.listing();
 }

@@ -93,7 +93,7 @@ async function fill(
     if (scratch!.taken > maxSeconds * SAMPLE_RATE) throw tooLong(maxSeconds);
   };
   try {
-    for await (const bytes of run.child.stdout) {
+    for await (const bytes of run.stdout) {
       run.alive();
       for (const event of reader.push(bytes as Buffer)) {
         if ('channels' in event) {

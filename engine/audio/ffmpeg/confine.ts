@@ -1,4 +1,3 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { access, constants, mkdtemp, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,9 +5,11 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { MediaError } from '../../types.ts';
 import { fences, NOBODY_UID } from './fences.ts';
+import { start } from './start.ts';
+import type { End, Listener, Started } from './starter.ts';
 
 export interface Confined {
-  child: ChildProcessByStdio<null, Readable, Readable>;
+  stdout: Readable;
   /** The beginning of what the child has written to standard error. */
   complaints(): string;
   /** Reports output: restarts the timeout for silence. */
@@ -22,17 +23,14 @@ export interface Confined {
   ended: Promise<End>;
 }
 
-interface End {
-  code: number | null;
-  signal: NodeJS.Signals | null;
-}
-
 interface Limits {
   /** Wall-clock seconds; CPU time is limited to as much per core used. */
   seconds: number;
   /** Seconds without output before the child counts as stuck. */
   silence: number;
   signal?: AbortSignal;
+  /** Receives all that the child writes to standard error. */
+  listener?: Listener;
 }
 
 const MAX_STDERR_CHARACTERS = 16_384; // characters of standard error to keep
@@ -48,21 +46,17 @@ export async function confined(program: string, args: string[], input: string, l
   const asNobody = process.getuid?.() === 0 && (await openToAll(input));
   const [command = program, ...rest] = [...(await fences(limits.seconds, asNobody)), program, ...args];
   const home = await mkdtemp(join(tmpdir(), 'longhand-media-'));
-  const child = spawn(command, rest, {
-    cwd: home,
-    env: {},
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
-  });
-  rmSync(home, { recursive: true, force: true }); // the child has it as working directory already: nothing can be created in it, and a killed engine leaves nothing behind
   let complaints = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  const listener = (text: string) => {
     complaints = (complaints + text).slice(0, MAX_STDERR_CHARACTERS);
-  });
+    limits.listener?.(text);
+  };
+  // The child has the folder as working directory once it runs: nothing can be created in it, and a killed engine leaves nothing behind.
+  const child = await start({ command, args: rest, cwd: home }, listener).finally(() => rmSync(home, { recursive: true, force: true }));
   const watch = supervise(child, limits);
   const ended = watch.ended.then((end) => blameless(end, complaints, input));
   ended.catch(() => {}); // handled by whoever awaits it
-  return { child, ended, complaints: () => complaints, alive: watch.alive, stop: watch.stop };
+  return { stdout: child.stdout, ended, complaints: () => complaints, alive: watch.alive, stop: watch.stop };
 }
 
 /** Throws if the exit says nothing about the file, which then must not be rejected because of it. */
@@ -81,14 +75,14 @@ async function blameless(end: End, complaints: string, input: string): Promise<E
  * Waits for the child to exit and kills it on abort, on timeout and on silence. Timeouts count only while this process runs, so that a
  * suspended process (live migration of a VM, say) does not take its own absence for a hanging decoder.
  */
-function supervise(child: Confined['child'], { seconds, silence, signal }: Limits) {
+function supervise(child: Started, { seconds, silence, signal }: Limits) {
   let reason: Error | undefined;
   const kill = (error: Error) => {
     reason ??= error;
     try {
-      if (child.pid) process.kill(-child.pid, 'SIGKILL'); // the process group, which includes the wrappers
+      process.kill(-child.pid, 'SIGKILL'); // the process group, which includes the wrappers
     } catch {
-      child.kill('SIGKILL');
+      // it has exited
     }
   };
   const abort = () => kill(signal?.reason instanceof Error ? signal.reason : new Error('aborted'));
@@ -100,11 +94,7 @@ function supervise(child: Confined['child'], { seconds, silence, signal }: Limit
   if (signal?.aborted)
     abort(); // while the child was prepared
   else signal?.addEventListener('abort', abort, { once: true });
-  const end = new Promise<End>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (code, signal) => resolve({ code, signal }));
-  });
-  const judged = end.then((end) => {
+  const judged = child.ended.then((end) => {
     if (reason) throw reason;
     if (end.signal === 'SIGXCPU') throw timeout('over its CPU time limit');
     return end;

@@ -17,7 +17,7 @@ if (ROOT) chownSync(input, 65_534, 65_534); // as an engine shares its decrypted
 /** Output of a program run in the sandbox. */
 async function inside(program: string, args: string[], of = input): Promise<string> {
   const run = await confined(program, args, of, { seconds: 10, silence: 10 });
-  const [printed] = await Promise.all([text(run.child.stdout), run.ended]);
+  const [printed] = await Promise.all([text(run.stdout), run.ended]);
   return printed + run.complaints();
 }
 

@@ -3,8 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Process ids of the running media programs that a process has started, including the sandbox programs around them. */
 export function mediaPrograms(parent: number): number[] {
-  const children = readOr(`/proc/${parent}/task/${parent}/children`).split(' ').filter(Boolean).map(Number);
-  return children.filter((pid) => /^(?:ff(?:mpeg|probe)|unshare|setpriv|prlimit)$/.test(readOr(`/proc/${pid}/comm`).trim()));
+  const children = childrenOf(parent);
+  return [...children, ...children.flatMap(childrenOf)].filter((pid) =>
+    /^(?:ff(?:mpeg|probe)|unshare|setpriv|prlimit)$/.test(readOr(`/proc/${pid}/comm`).trim()),
+  );
+}
+
+function childrenOf(pid: number): number[] {
+  return readOr(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
 }
 
 /** Whether a process is running; a zombie is not. */

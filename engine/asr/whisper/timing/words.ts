@@ -4,6 +4,7 @@ import { SPACELESS } from '../../scripts.ts';
 import { type Facts, WINDOW_STEPS } from '../model.ts';
 import type { Tokenizer } from '../tokenizer.ts';
 import { beginnings } from './dtw.ts';
+import { firstWordRun, longestOf, type Range } from './first-word.ts';
 
 export type { Spoken };
 
@@ -21,7 +22,8 @@ export const WITHOUT_SPACES = new Set(['zh', 'ja', 'yue', 'th', 'lo', 'my', 'km'
 
 /**
  * The words of a window with their times, ordered and without overlap. Only frames with speech are aligned, so that no word begins, ends or
- * lies in a pause; a word across a pause keeps its longer part, and the adjacent word gets the other.
+ * lies in a pause; a word across a pause keeps its longer part, and the adjacent word gets the other. What precedes the first word, and is none, is
+ * left to nobody.
  * @param speech spans in seconds of the window
  * @param seconds the window's actual length
  */
@@ -60,7 +62,9 @@ export function toWords(
     words.push({ text: word, probability });
     k += count;
   }
-  return withoutPauses(ranges, frames).map(({ first, end }, i) => {
+  const { count, blank } = groups[0]!;
+  const first = (runs: Range[]) => firstWordRun(runs, rows.slice(blank, count), facts.alignmentHeads, frames, tick);
+  return withoutPauses(ranges, frames, first).map(({ first, end }, i) => {
     const last = Math.min(frames.length, Math.max(first + 1, end)) - 1;
     return { ...words[i]!, start: Math.min(seconds, frames[first]! * tick), end: Math.min(seconds, (frames[last]! + 1) * tick) };
   });
@@ -74,15 +78,12 @@ function framesOf(speech: readonly Span[], seconds: number, tokens: number, tick
   return heard.length > tokens ? heard : all;
 }
 
-/** Frame indices, [first, end). */
-interface Range {
-  first: number;
-  end: number;
-}
-
-/** Keeps each word's longest run between pauses; frames cut off next to a neighbour go to it. */
-function withoutPauses(ranges: readonly Range[], frames: Int32Array): Range[] {
-  const kept = ranges.map((range) => runs(range, frames).reduce((a, b) => (b.end - b.first > a.end - a.first ? b : a)));
+/**
+ * Keeps one run between pauses of each word, the longest one or that which `first` chooses for the first word; frames cut off next to a
+ * neighbour go to it.
+ */
+function withoutPauses(ranges: readonly Range[], frames: Int32Array, first: (runs: Range[]) => Range): Range[] {
+  const kept = ranges.map((range, i) => (i === 0 ? first : longestOf)(runs(range, frames)));
   ranges.forEach(({ first, end }, i) => {
     const [own, before, after] = [kept[i]!, kept[i - 1], kept[i + 1]];
     const parts = runs({ first, end }, frames);

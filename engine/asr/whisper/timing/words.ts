@@ -2,9 +2,10 @@ import type { Span } from '../../../types.ts';
 import type { Spoken } from '../../recogniser.ts';
 import { SPACELESS } from '../../scripts.ts';
 import { type Facts, WINDOW_STEPS } from '../model.ts';
+import { LONGEST_WORD_SECONDS } from '../thresholds.ts';
 import type { Tokenizer } from '../tokenizer.ts';
 import { beginnings } from './dtw.ts';
-import { firstWordRun, longestOf, type Range } from './first-word.ts';
+import { attendedRun, type Range } from './attended-run.ts';
 
 export type { Spoken };
 
@@ -53,6 +54,7 @@ export function toWords(
   const begin = beginnings(rows, facts.alignmentHeads, frames);
   const words: Omit<Spoken, keyof Span>[] = [];
   const ranges: Range[] = [];
+  const own: [first: number, end: number][] = []; // rows of each word
   let k = 0;
   for (const [g, { text: word, count, blank }] of groups.entries()) {
     const next = k + count + (groups[g + 1]?.blank ?? 0);
@@ -60,11 +62,12 @@ export function toWords(
     ranges.push({ first, end: Math.max(first + 1, next < begin.length ? begin[next]! : frames.length) });
     const probability = text.slice(k + blank, k + count).reduce((sum, i) => sum + Math.exp(logProbs[i]!), 0) / (count - blank);
     words.push({ text: word, probability });
+    own.push([k + blank, k + count]);
     k += count;
   }
-  const { count, blank } = groups[0]!;
-  const first = (runs: Range[]) => firstWordRun(runs, rows.slice(blank, count), facts.alignmentHeads, frames, tick);
-  return withoutPauses(ranges, frames, first).map(({ first, end }, i) => {
+  const choose = (runs: Range[], i: number) =>
+    attendedRun(runs, rows.slice(...own[i]!), facts.alignmentHeads, frames, tick, i === 0 ? 0 : LONGEST_WORD_SECONDS);
+  return withoutPauses(ranges, frames, choose).map(({ first, end }, i) => {
     const last = Math.min(frames.length, Math.max(first + 1, end)) - 1;
     return { ...words[i]!, start: Math.min(seconds, frames[first]! * tick), end: Math.min(seconds, (frames[last]! + 1) * tick) };
   });
@@ -82,8 +85,8 @@ function framesOf(speech: readonly Span[], seconds: number, tokens: number, tick
  * Keeps one run between pauses of each word, the longest one or that which `first` chooses for the first word; frames cut off next to a
  * neighbour go to it.
  */
-function withoutPauses(ranges: readonly Range[], frames: Int32Array, first: (runs: Range[]) => Range): Range[] {
-  const kept = ranges.map((range, i) => (i === 0 ? first : longestOf)(runs(range, frames)));
+function withoutPauses(ranges: readonly Range[], frames: Int32Array, choose: (runs: Range[], word: number) => Range): Range[] {
+  const kept = ranges.map((range, i) => choose(runs(range, frames), i));
   ranges.forEach(({ first, end }, i) => {
     const [own, before, after] = [kept[i]!, kept[i - 1], kept[i + 1]];
     const parts = runs({ first, end }, frames);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { level, scaled, writeWav } from '../../../../../bench/recordings/sound.ts';
 import { AttentionStore } from '../../../../../engine/asr/whisper/timing/attention-store.ts';
-import { firstWordRun } from '../../../../../engine/asr/whisper/timing/first-word.ts';
+import { attendedRun } from '../../../../../engine/asr/whisper/timing/attended-run.ts';
 import { openPool } from '../../../../../engine/runtime/pool.ts';
 import { transcribe } from '../../../../../engine/transcribe.ts';
 import { shippedModels } from '../../../../support/engine/models.ts';
@@ -39,23 +39,25 @@ const SOUNDS = {
   'a flute': sounding(8, (t) => NOTES[Math.floor(t / 0.45) % 8]! * (1 + 0.006 * Math.sin(10 * Math.PI * t)), [1, 0.2, 0.1, 0.05], attack),
 };
 
-t.test('firstWordRun() leaves a longer run for the one that the word clearly attends to', async (t) => {
+t.test('attendedRun() leaves a longer run for the one that the word clearly attends to', async (t) => {
   const frames = Int32Array.from({ length: FRAMES }, (_, i) => i);
   const runs = [
     { first: 0, end: 50 },
     { first: 60, end: 160 },
     { first: 170, end: 180 },
   ];
-  const chosen = (...rows: Uint8Array[]) => runs.indexOf(firstWordRun(runs, rows, HEADS, frames, TICK));
+  const chosen = (...rows: Uint8Array[]) => runs.indexOf(attendedRun(runs, rows, HEADS, frames, TICK));
   t.equal(chosen(row([60, 160, 0.001], [170, 180, 0.01])), 2);
   t.equal(chosen(row([60, 160, 0.001]), row([170, 180, 0.02])), 2, 'the mean of its tokens counts');
   t.equal(chosen(row([60, 160, 0.001], [170, 180, 0.0015])), 1);
-  t.equal(chosen(row([0, 50, 0.01], [60, 160, 0.001])), 1, 'an earlier run is not taken');
+  t.equal(chosen(row([0, 50, 0.01], [60, 160, 0.001])), 0);
+  const [, longest] = runs;
+  t.equal(attendedRun(runs, [row([170, 180, 0.01])], HEADS, frames, TICK, 2), longest, 'a word may be that long');
   const edge = [runs[1]!, { first: 170, end: 174 }];
-  t.equal(firstWordRun(edge, [row([170, 174, 0.02])], HEADS, frames, TICK), edge[0], 'the first frames of the next word are no run');
+  t.equal(attendedRun(edge, [row([170, 174, 0.02])], HEADS, frames, TICK), edge[0], 'the first frames of the next word are no run');
 });
 
-t.test('transcribe() places the first word where it is said, after sound that detection takes for a voice', async (t) => {
+t.test('transcribe() places words where they are said, beside sound that detection takes for a voice', async (t) => {
   const pool = await openPool({ models: await shippedModels(t.testdir()), threads: 1 });
   t.teardown(() => pool.close());
   const run = { signal: new AbortController().signal, progress() {} };
@@ -67,16 +69,18 @@ t.test('transcribe() places the first word where it is said, after sound that de
     return (await transcribe(path, options, run, pool)).segments.flatMap(({ words }) => words);
   };
   const spoken = at(-20, (await voice(clip('en_jfk.mp3'))).slice(0, 5 * RATE));
-  const alone = (await heard(spoken))[0]!;
+  const alone = await heard(spoken);
+  const [opening] = alone;
   for (const [name, sound] of Object.entries(SOUNDS)) {
     for (const pause of [0.4, 1.2]) {
-      const before = at(-22, sound);
-      const [first] = await heard(Float32Array.from([...before, ...new Float32Array(pause * RATE), ...spoken]));
-      const expected = before.length / RATE + pause + alone.start;
-      t.match(first!.text, alone.text.trim().slice(0, 3), name);
+      const silence = new Float32Array(pause * RATE);
+      const noise = at(-22, sound);
+      const [word] = await heard(Float32Array.from([...noise, ...silence, ...spoken]));
+      const expected = noise.length / RATE + pause + opening!.start;
+      t.match(word!.text, opening!.text.trim().slice(0, 3), name);
       t.ok(
-        Math.abs(first!.start - expected) < 0.2,
-        `${name}, ${pause} s before: ${first!.start.toFixed(2)}, expected ${expected.toFixed(2)}`,
+        Math.abs(word!.start - expected) < 0.2,
+        `${name}, ${pause} s before: ${word!.start.toFixed(2)}, expected ${expected.toFixed(2)}`,
       );
     }
   }

@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { MediaError } from '../../types.ts';
 import { fences, NOBODY_UID } from './fences.ts';
 import { start } from './start.ts';
-import type { End, Listener, Started } from './starter.ts';
+import { type End, killGroup, type Listener, type Started } from './starter.ts';
 
 export interface Confined {
   stdout: Readable;
@@ -79,11 +79,7 @@ function supervise(child: Started, { seconds, silence, signal }: Limits) {
   let reason: Error | undefined;
   const kill = (error: Error) => {
     reason ??= error;
-    try {
-      process.kill(-child.pid, 'SIGKILL'); // the process group, which includes the wrappers
-    } catch {
-      // it has exited
-    }
+    killGroup(child.pid); // includes the wrappers
   };
   const abort = () => kill(signal?.reason instanceof Error ? signal.reason : new Error('aborted'));
   let [whole, quiet] = [0, 0]; // seconds

@@ -13,8 +13,9 @@ const FORKS = process.platform === 'linux' && !('Deno' in globalThis);
 const starter = new Starter();
 
 /** Starts a program without a shell, with an empty environment and no input. Throws if it cannot be started. */
-export function start(program: Program, listener: Listener): Promise<Started> {
-  return FORKS && process.memoryUsage.rss() >= LARGE_BYTES ? starter.start(program, listener) : startHere(program, listener);
+export async function start(program: Program, listener: Listener): Promise<Started> {
+  if (!FORKS || process.memoryUsage.rss() < LARGE_BYTES) return startHere(program, listener);
+  return starter.start(program, listener).catch(() => startHere(program, listener)); // slower, but needs no other process
 }
 
 async function startHere({ command, args, cwd }: Program, listener: Listener): Promise<Started> {

@@ -10,7 +10,7 @@ const answer = (message, handle) => new Promise((sent) => process.send(message, 
 /** One request at a time: a handle that had to wait for another one could lose output, because Node reads what a program left when it exits. */
 let turn = Promise.resolve();
 process.on('message', (request) => {
-  turn = turn.then(() => start(request));
+  turn = turn.then(() => start(request)).catch(({ message }) => answer({ id: request.id, failure: message }));
 });
 process.on('disconnect', () => process.exit());
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {}); // sent to the process group; the engine ends this process

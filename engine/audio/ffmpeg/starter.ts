@@ -32,18 +32,29 @@ interface Run {
   listener: Listener;
   open(started: Started): void;
   fail(error: Error): void;
-  end?: (end: End) => void;
-  stdout?: Socket;
+  /** Of a program that has started. */
+  started?: { pid: number; stdout: Socket; end(end: End): void };
 }
+
+const WAKE_MS = 10_000;
 
 /** Starts programs from a small process of its own (starter.mjs), which is opened when it is first needed and stays. */
 export class Starter {
   #process: ChildProcess | undefined;
   #runs = new Map<number, Run>();
   #count = 0;
+  #clock: NodeJS.Timeout | undefined;
+  readonly #wakeMs: number;
 
-  /** Rejects if the program cannot be started; `ended` of the result rejects if nobody knows how it ended. */
-  start(program: Program, listener: Listener): Promise<Started> {
+  constructor(wakeMs = WAKE_MS) {
+    this.#wakeMs = wakeMs;
+  }
+
+  /**
+   * Rejects if the program cannot be started, and then has told the listener nothing. `ended` of the result rejects if nobody knows how the
+   * program ended; then it has been killed.
+   */
+  async start(program: Program, listener: Listener): Promise<Started> {
     const id = this.#count++;
     this.#process ??= this.#open();
     this.#hold(true);
@@ -61,46 +72,68 @@ export class Starter {
       if (this.#process !== opened) return;
       this.#process = undefined;
       const error = new Error(`Cannot start programs: the process that starts them ${why}`);
-      for (const id of [...this.#runs.keys()]) this.#settle(id)?.fail(error);
+      for (const [id, { started }] of [...this.#runs]) {
+        if (started) killGroup(started.pid); // its timeouts end with this
+        this.#settle(id)?.fail(error);
+      }
     };
     opened.on('message', (answer: Answer, stdout?: Socket) => this.#take(answer, stdout));
-    opened.once('error', ({ message }) => gone(`does not start (${message})`));
+    opened.on('error', ({ message }) => gone(`does not start (${message})`));
     opened.once('exit', (code, signal) => gone(`ended (${signal ?? code})`));
+    if (!opened.connected) throw new Error('Cannot start programs: too many files are open');
     return opened;
   }
 
   #take(answer: Answer, stdout?: Socket): void {
     const { id } = answer;
-    if ('text' in answer) this.#runs.get(id)?.listener(answer.text);
-    else if ('pid' in answer) this.#opened(id, answer.pid, stdout);
+    if ('text' in answer) {
+      const run = this.#runs.get(id);
+      if (run?.started) run.listener(answer.text);
+    } else if ('pid' in answer) this.#opened(id, answer.pid, stdout!);
     else if ('failure' in answer) this.#settle(id)?.fail(new Error(answer.failure));
-    else this.#settle(id)?.end?.(answer);
+    else this.#ended(id, answer);
   }
 
-  #opened(id: number, pid: number, stdout: Socket | undefined): void {
-    if (!stdout) this.#settle(id)?.fail(new Error('Cannot start a program: its output cannot be opened')); // too many files are
+  #opened(id: number, pid: number, stdout: Socket): void {
     const run = this.#runs.get(id);
-    if (!run || !stdout) return;
+    if (!run) return void stdout.destroy(); // its failure was told before
     const ended = new Promise<End>((resolve, reject) => {
-      run.end = ({ code, signal }) => resolve({ code, signal });
+      run.started = { pid, stdout, end: ({ code, signal }) => resolve({ code, signal }) };
       run.fail = reject;
     });
     ended.catch(() => {}); // handled by whoever awaits it
-    run.stdout = stdout;
     run.open({ pid, stdout, ended });
+  }
+
+  #ended(id: number, end: End): void {
+    const run = this.#settle(id);
+    if (run?.started) run.started.end(end);
+    else run?.fail(new Error('Cannot start a program: its output cannot be opened')); // too many files are: Node drops the message then
   }
 
   /** Forgets a run. */
   #settle(id: number): Run | undefined {
     const run = this.#runs.get(id);
     this.#runs.delete(id);
-    run?.stdout?.resume(); // closes it if nobody reads it
+    run?.started?.stdout.resume(); // closes it if nobody reads it
     if (!this.#runs.size) this.#hold(false);
     return run;
   }
 
-  /** Only while programs run, the process that starts them keeps this one from ending. */
+  /** Only while programs run, the process that starts them keeps this one from ending, and is woken if somebody has stopped it. */
   #hold(held: boolean): void {
     for (const one of [this.#process, this.#process?.channel]) held ? one?.ref() : one?.unref();
+    if (held) return void (this.#clock ??= setInterval(() => this.#process?.kill('SIGCONT'), this.#wakeMs));
+    clearInterval(this.#clock);
+    this.#clock = undefined;
+  }
+}
+
+/** Kills a program that was started, and all of its process group. */
+export function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // it has exited
   }
 }

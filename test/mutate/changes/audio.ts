@@ -1,5 +1,6 @@
 import type { Change } from './change.ts';
 
+const START = ['test/engine/audio/ffmpeg/start.test.ts'];
 const TONES = ['test/engine/audio/signals/tones.test.ts'];
 
 /** Thresholds of reading audio. */
@@ -21,6 +22,17 @@ export const AUDIO: Change[] = [
   ],
   ['engine/audio/containers/headers.ts', "header.toString('hex', 8, 12) + ", "'' + ", ['test/engine/audio/containers/headers.test.ts']],
   ['engine/audio/containers/headers.ts', '[\\0\\x80]', '\\0', ['test/engine/audio/containers/headers.test.ts']],
+  ['engine/audio/ffmpeg/start.ts', '.catch(() => startHere(program, listener))', ''],
+  ['engine/audio/ffmpeg/start.ts', 'process.memoryUsage.rss() < LARGE_BYTES', 'true'],
+  ['engine/audio/ffmpeg/starter.ts', 'if (started) killGroup(started.pid);', '', START],
+  ['engine/audio/ffmpeg/starter.ts', 'if (run?.started) run.listener', 'if (run) run.listener', START],
+  ['engine/audio/ffmpeg/starter.ts', 'else run?.fail(new Error', 'else void (new Error', START],
+  ['engine/audio/ffmpeg/starter.ts', 'run?.started?.stdout.resume();', '', START],
+  ['engine/audio/ffmpeg/starter.ts', 'if (!this.#runs.size) this.#hold(false);', '', START],
+  ['engine/audio/ffmpeg/starter.ts', "this.#process?.kill('SIGCONT')", 'this.#process', START],
+  ['engine/audio/ffmpeg/starter.mjs', '.catch(({ message }) => answer({ id: request.id, failure: message }))', '', START],
+  ['engine/audio/ffmpeg/starter.mjs', 'process.on(signal, () => {})', 'process.off(signal, () => {})', START],
+  ['engine/audio/ffmpeg/starter.mjs', 'child.stdout._handle.readStop();', '', START],
   ['engine/audio/probe.ts', '|unsupported codec tag/i', '/i', ['test/engine/audio/decode.test.ts']],
   ['engine/audio/signals/buzz.ts', 'const LINE_RATIO = 10;', 'const LINE_RATIO = 1;'],
   ['engine/audio/signals/buzz.ts', 'const NEAR_BINS = 8;', 'const NEAR_BINS = 1;'],

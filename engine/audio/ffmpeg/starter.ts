@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Socket } from 'node:net';
+import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
@@ -60,7 +61,7 @@ export class Starter {
     this.#hold(true);
     return new Promise((open, fail) => {
       this.#runs.set(id, { listener, open, fail });
-      this.#process!.send({ id, ...program }, (error) => {
+      this.#process!.send({ id, ...program, cwd: resolve(program.cwd) }, (error) => {
         if (error) this.#settle(id)?.fail(error);
       });
     });

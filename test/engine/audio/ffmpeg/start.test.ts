@@ -52,6 +52,11 @@ for (const [name, way] of Object.entries(WAYS)) {
     );
   });
 
+  t.test(`a relative working directory of a program started ${name} is one of the engine`, async (t) => {
+    const { stdout } = await way({ command: '/bin/pwd', args: [], cwd: '.' }, quiet);
+    t.equal(await text(stdout), `${process.cwd()}\n`, 'TMPDIR may be relative');
+  });
+
   t.test(`programs started ${name} at the same time, and over at once, lose nothing`, async (t) => {
     const runs = await Promise.all(Array.from({ length: 60 }, (_, i) => run(`echo out ${i}; echo err ${i} >&2`, way)));
     t.strictSame(

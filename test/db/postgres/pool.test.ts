@@ -4,10 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { openDb } from '../../../db/postgres/orm.ts';
 import { openPool } from '../../../db/postgres/pool.ts';
+import { transact } from '../../../db/postgres/transaction.ts';
 import { Unwanted, whileWanted } from '../../../db/postgres/wanted.ts';
 import { testDatabase } from '../../support/databases/database.ts';
 
 const CANCEL_BYTES = 16; // of a request to cancel; one to begin a session is longer
+const unused = () => {
+  throw new Error('not needed');
+};
 const LATE_MS = 400; // for requests to cancel, behind lateLink()
 
 t.test('openDb() treats a server that accepts connections but never responds as unavailable', async (t) => {
@@ -28,6 +32,24 @@ t.test('borrow() replaces a connection on which the server did not respond in ti
     { code: '08006', message: /no answer within 2000 ms/ },
   );
   t.match(await pool.borrow((connection) => connection.query('select 1 as n')), { rows: [{ n: 1 }] });
+});
+
+t.test('borrow() replaces a connection whose transaction could not be rolled back', async (t) => {
+  const { url } = await testDatabase(t);
+  const patience = { acquireMs: 60_000, callMs: 0, statementMs: 0, lockMs: 0 };
+  const pool = openPool(url, 'longhand-test', 1, patience);
+  t.teardown(() => pool.close());
+  const acting = { scope: '*', role: 'none', patience, ownLimit: false };
+  const run = (statement: string, ending?: 'rollback') =>
+    pool.borrow((connection) => {
+      const query = connection.query.bind(connection) as (text: unknown) => Promise<never>;
+      if (ending)
+        connection.query = (async (text) => (text === ending ? Promise.reject(new Error('it is lost')) : query(text))) as typeof query;
+      return transact(connection, acting, unused, (tx) => tx.row(statement));
+    });
+  await t.resolves(run('select 1'));
+  await t.rejects(run('select 1 / 0', 'rollback'), { code: '22012' });
+  await t.resolves(run('select 1'), 'not in the transaction that failed');
 });
 
 /** URL of the database behind a network on which requests to cancel take long, or get lost. */

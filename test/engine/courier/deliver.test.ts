@@ -2,7 +2,10 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { type AddressInfo, createServer as listen } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import t, { type Test } from 'tap';
+import type { Db, Tx } from '../../../db/postgres/orm.ts';
 import { isPublic } from '../../../db/webhooks/destination.ts';
+import type { Courier } from '../../../engine/courier/courier.ts';
+import { deliver } from '../../../engine/courier/deliver.ts';
 import { post, signature, standardSignature } from '../../../engine/courier/post.ts';
 
 interface Call {
@@ -145,4 +148,39 @@ t.test('signature() is the HMAC-SHA256 of time and body', (t) => {
   t.equal(signature('secret', 1_700_000_000, '{"a":1}'), EXPECTED);
   t.not(signature('secret', 1_700_000_001, '{"a":1}'), EXPECTED);
   t.end();
+});
+
+/** Makes one attempt of a delivery of a fake database, whose clock reads `time`. Returns what is written about the attempt. */
+async function attempt(url: string, time: number, secret: () => string): Promise<unknown[]> {
+  const written: unknown[][] = [];
+  const tx = {
+    row: async () => ({ id: 'd-1', workspace_id: 'w', webhook_id: 'h', url, secret_sealed: '', body: {}, attempt: 1, taken_at: time }),
+    rows: async (_: string, values: unknown[]) => {
+      written.push(values);
+      return [];
+    },
+  } as unknown as Tx;
+  const db = { acrossTenants: (work: (tx: Tx) => unknown) => work(tx), workspace: (_: string, work: (tx: Tx) => unknown) => work(tx) };
+  const vault = {
+    text: async (_: string, __: string, sealed: unknown) => (sealed === undefined ? null : secret()),
+  } as unknown as Courier['vault'];
+  const log = { info: () => {} } as unknown as Courier['log'];
+  await deliver({ db: db as unknown as Db, vault, log, privateWebhooks: true } as Courier, 'd-1');
+  return written[0]!;
+}
+
+t.test("deliver() signs with the database's time, also if this host's clock is wrong", async (t) => {
+  const { url, calls } = await receiver(t, 204);
+  t.match(await attempt(url, 1_700_000_000, () => 'whsec_MDEyMzQ1Njc4Ofv/'), ['delivered', 204, null]);
+  const { headers } = calls[0]!;
+  t.match(headers, { 'longhand-timestamp': '1700000000', 'webhook-timestamp': '1700000000' });
+  t.equal(headers['webhook-signature'], standardSignature('whsec_MDEyMzQ1Njc4Ofv/', 'd-1', 1_700_000_000, '{}'));
+});
+
+t.test('deliver() keeps the first 500 characters of an error', async (t) => {
+  const long = () => {
+    throw new Error('x'.repeat(2000));
+  };
+  const [state, status, error] = await attempt('http://127.0.0.1:9/', 0, long);
+  t.strictSame([state, status, error], ['pending', null, 'x'.repeat(500)]);
 });

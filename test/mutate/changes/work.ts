@@ -184,4 +184,8 @@ export const WORK: Change[] = [
   ['engine/tasks/layer.ts', '    attended = now;\n', '', ['test/engine/tasks/layer.test.ts']],
   ['engine/courier/layer.ts', 'unwanted.signal, stopping, ', 'unwanted.signal, ', ['test/engine/courier/writing.test.ts']],
   ['scripts/commands/uploading.ts', '!ledger.knows(service, id) && ', '', ['test/scripts/upload.test.ts']],
+  ['db/transcripts/changes.ts', 'if (before.length <= MOST_OPEN) return', 'return', ['test/api/v1/cursors.test.ts']],
+  ['db/postgres/transaction.ts', '    connection.failed = true;', '', ['test/db/postgres/pool.test.ts']],
+  ['engine/courier/deliver.ts', '= delivery.takenAt;', '= Math.floor(Date.now() / 1000);'],
+  ['engine/courier/deliver.ts', '.message.slice(0, 500)', '.message'],
 ];

@@ -30,6 +30,8 @@ export interface TestApi {
   url: string;
   /** URL of the metrics. */
   metrics(): Promise<string>;
+  /** URL of the database. */
+  database: string;
   db: Db;
   vault: Vault;
   spool: Spool;
@@ -50,7 +52,7 @@ export async function testApi(t: { teardown(after: () => unknown): void }, envir
     LONGHAND_METRICS: '127.0.0.1:0',
     ...environment,
   });
-  const { db } = await testDatabase(t);
+  const { db, url: database } = await testDatabase(t);
   const vault = await openVault(db, [randomBytes(32)]);
   const spool = await openSpool(settings);
   const server = await startApp({ db: asProduct(db), vault, spool, settings, log: openLog(settings, 'api') });
@@ -85,7 +87,7 @@ export async function testApi(t: { teardown(after: () => unknown): void }, envir
     return { status: answer.statusCode!, headers: headersSent, bytes, text, json };
   };
   const metrics = async () => (await fetch(server.metricsUrl!)).text();
-  return { url, metrics, db, vault, spool, settings, world: openWorld(db, vault), call };
+  return { url, metrics, database, db, vault, spool, settings, world: openWorld(db, vault), call };
 }
 
 /** Calls of the database in the context whose statements recorder.mjs records, if it is loaded. */

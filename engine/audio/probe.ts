@@ -96,7 +96,7 @@ export async function probe(
   const probeAll = async (signal?: AbortSignal) => {
     for (const part of parts) {
       try {
-        probes.push(await probePart(path, part, parts.length > 1, { signal, seconds }));
+        probes.push(await probePart(path, part, parts.length > 1 || part.start > 0, { signal, seconds }));
       } catch (error) {
         if (!(error instanceof MediaError) || error.code === 'PROCESSING_TIMEOUT') throw error;
         failures.push(error);

@@ -31,6 +31,7 @@ export async function children(file: Reading, { from, to }: Box, until?: string)
     if (header.length < 8) break;
     const short = header.readUInt32BE(0);
     if (short === 1 && header.length < 16) break;
+    if (short === 0 && header.readUInt32BE(4) === 0) break; // zeros are no box
     const size = short === 1 ? Number(header.readBigUInt64BE(8)) : short === 0 ? to - at : short;
     const start = at + (short === 1 ? 16 : 8);
     if (at + size < start || at + size > to) break;

@@ -1,6 +1,7 @@
+import { isUtf8 } from 'node:buffer';
 import { type FileHandle, open } from 'node:fs/promises';
 import { MediaError } from '../../types.ts';
-import { headersOf } from './headers.ts';
+import { headerIn, headersOf } from './headers.ts';
 import { moviesOf } from './movies.ts';
 import { oggParts, type Part } from './ogg.ts';
 import { programsOf } from './programs.ts';
@@ -12,6 +13,10 @@ const MAX_PARTS = 200; // each takes ffmpeg 0.2 s more
 const MAX_HEADERS = 20_000; // of chunks that are read: hostile files have any number
 const HEAD_BYTES = 12;
 const BEGINNING_BYTES = 4096; // that show which format it is
+const LEAD_BYTES = 65_536; // searched for a file that begins later
+const LEAD = /^(?:\0*|[\t\r\n\x20-\xff]*)$/; // zeros or text
+const GAP_BYTES = 2 ** 20; // searched for the next file after one
+const MAX_GAPS = 20; // that are searched
 /** Formats of chunks; `data`: name of the chunk of samples. */
 const FORMS = [
   { magic: 'RIFF', kinds: ['WAVE'], data: 'data', little: true },
@@ -20,8 +25,9 @@ const FORMS = [
 const STREAMING = new Set([0, 0xffffffff]); // sizes of data up to the end of the file
 
 /**
- * Media files that were written one after the other into one, of which ffmpeg decodes only the first, or all as the first one is. One part if
- * it is a single file, if they can be decoded as one, or of another format. Throws MediaError FILE_CORRUPTED if there are too many.
+ * Media files that were written one after the other into one, of which ffmpeg decodes only the first, or all as the first one is, also with
+ * other bytes between them, and without the text or zeros before the first. One part if it is a single file, if they can be decoded as one, or
+ * of another format. Throws MediaError FILE_CORRUPTED if there are too many.
  */
 export async function partsOf(path: string, signal?: AbortSignal): Promise<Part[]> {
   const file = await open(path);
@@ -29,7 +35,7 @@ export async function partsOf(path: string, signal?: AbortSignal): Promise<Part[
     const { size } = await file.stat();
     const head = await read(file, 0, BEGINNING_BYTES);
     const parts = head.toString('latin1', 0, 4) === 'OggS' ? await oggParts(path, MAX_PARTS, signal) : [];
-    const starts = parts.length ? [] : await startsOf(path, file, size, head, signal);
+    const starts = parts.length ? [] : await startsOf(path, file, size, await leadOf(file), MAX_GAPS, signal);
     parts.push(...starts.map((start, i) => ({ start, end: starts[i + 1] ?? size, chained: false })));
     if (parts.length <= MAX_PARTS) return parts;
     throw new MediaError('FILE_CORRUPTED', `Cannot read the file: it consists of more than ${MAX_PARTS} files. Join them`);
@@ -38,34 +44,53 @@ export async function partsOf(path: string, signal?: AbortSignal): Promise<Part[
   }
 }
 
-/** Where the parts of a file that is not Ogg begin. */
-async function startsOf(path: string, file: FileHandle, size: number, head: Buffer, signal?: AbortSignal): Promise<number[]> {
+/** Length of what precedes a media file in the file: a form or an HTTP response that was saved whole, or zeros. */
+async function leadOf(file: FileHandle): Promise<number> {
+  const bytes = await read(file, 0, LEAD_BYTES);
+  const lead = headerIn(bytes) ?? 0;
+  const before = bytes.subarray(0, lead);
+  return isUtf8(before) && LEAD.test(before.toString('latin1')) ? lead : 0;
+}
+
+/** Where the parts of a file that is not Ogg begin, from byte `from` on. `gaps`: how many times bytes between them may be searched. */
+async function startsOf(path: string, file: FileHandle, size: number, from: number, gaps: number, signal?: AbortSignal): Promise<number[]> {
+  const head = await read(file, from, BEGINNING_BYTES);
   const kind = head.toString('latin1', 8, HEAD_BYTES);
   const name = head.toString('latin1', 0, 4);
   const form = FORMS.find(({ magic, kinds }) => name === magic && kinds.includes(kind));
-  if (form) return chunksOf(file, size, form);
-  if (head.toString('latin1', 4, 8) === 'ftyp') return moviesOf(file, size);
-  return isTransport(head) ? programsOf(path, MAX_PARTS, signal) : headersOf(path, file, MAX_PARTS, signal);
+  if (!form && head.toString('latin1', 4, 8) !== 'ftyp')
+    return isTransport(head) && !from ? programsOf(path, MAX_PARTS, signal) : headersOf(path, file, MAX_PARTS, signal, from);
+  const { starts, end } = await (form ? chunksOf(file, size, from, form) : moviesOf(file, size, from));
+  const next = gaps > 0 && end < size ? headerIn(await read(file, end, GAP_BYTES)) : null;
+  return next === null ? starts : [...starts, ...(await startsOf(path, file, size, end + next, gaps - 1, signal))];
 }
 
-/** Where files of chunks begin: a chunk after the samples is the header of the next file. */
-async function chunksOf(file: FileHandle, size: number, { magic, kinds, data, little }: (typeof FORMS)[number]): Promise<number[]> {
-  const starts = [0];
-  for (let at = HEAD_BYTES, headers = 0; at + HEAD_BYTES <= size && headers < MAX_HEADERS; headers++) {
+/** Where files of chunks begin, and where their chunks end: a chunk after the samples is the header of the next file. */
+async function chunksOf(
+  file: FileHandle,
+  size: number,
+  from: number,
+  { magic, kinds, data, little }: (typeof FORMS)[number],
+): Promise<{ starts: number[]; end: number }> {
+  const starts = [from];
+  let [at, end] = [from + HEAD_BYTES, from + HEAD_BYTES];
+  for (let headers = 0; at + HEAD_BYTES <= size && headers < MAX_HEADERS; headers++) {
     const head = await read(file, at, HEAD_BYTES);
     const name = head.toString('latin1', 0, 4);
     const bytes = little ? head.readUInt32LE(4) : head.readUInt32BE(4);
     if (name === magic && kinds.includes(head.toString('latin1', 8, 12))) {
       starts.push(at);
       at += HEAD_BYTES;
+      end = at;
       continue;
     }
-    if (name === data && STREAMING.has(bytes)) break;
+    if (name === data && STREAMING.has(bytes)) return { starts, end: size };
     const next = at + 8 + bytes;
     const padded = bytes % 2 === 1 && (await read(file, next, 4)).toString('latin1') !== magic;
     at = next + Number(padded);
+    if (name === data) end = Math.min(size, at);
   }
-  return starts;
+  return { starts, end: at === size ? size : end };
 }
 
 async function read(file: FileHandle, at: number, count: number): Promise<Buffer> {

@@ -10,13 +10,13 @@ interface Movie {
 }
 
 /**
- * Where MP4 files begin that have samples and an index of their own. Fragments that only repeat their header are one file: their clock goes
- * on; where it begins again, ffmpeg would miss fragments.
+ * Where MP4 files begin, from byte `from` on, that have samples and an index of their own, and where their boxes end. Fragments that only
+ * repeat their header are one file: their clock goes on; where it begins again, ffmpeg would miss fragments.
  */
-export async function moviesOf(handle: FileHandle, size: number): Promise<number[]> {
+export async function moviesOf(handle: FileHandle, size: number, from: number): Promise<{ starts: number[]; end: number }> {
   const file = { handle, boxes: MAX_BOXES };
-  const boxes = await children(file, { type: '', start: 0, from: 0, to: size });
-  const cut = boxes.at(-1)?.to ?? 0; // a box that is not whole
+  const boxes = await children(file, { type: '', start: from, from, to: size });
+  const cut = boxes.at(-1)?.to ?? from; // a box that is not whole
   boxes.push({ type: (await bytes(file, cut, 8)).toString('latin1', 4), start: cut, from: size, to: size });
   const movies: Movie[] = [];
   for (const box of boxes) {
@@ -24,7 +24,7 @@ export async function moviesOf(handle: FileHandle, size: number): Promise<number
     movies.at(-1)?.types.add(box.type);
     if (box.type === 'moof') movies.at(-1)?.fragments.push(box);
   }
-  const starts = [0];
+  const starts = [from];
   let last: Box | undefined; // fragment
   file.boxes = MAX_BOXES;
   for (const [i, { start, types, fragments }] of movies.entries()) {
@@ -32,7 +32,7 @@ export async function moviesOf(handle: FileHandle, size: number): Promise<number
     if (i > 0 && isWhole && !(await goesOn(file, last, fragments[0]))) starts.push(start);
     last = fragments.at(-1) ?? (isWhole ? undefined : last);
   }
-  return starts;
+  return { starts, end: cut };
 }
 
 /** Whether a fragment comes after another by their clocks, or nothing shows that it does not. */

@@ -80,6 +80,47 @@ t.test('decode() reads MP4 files of fragments that follow one another, and those
   t.equal((await partsOf(at('broken.mp4'))).length, 2, 'without an index it is no file');
 });
 
+const FORM = '--3f\r\nContent-Disposition: form-data; name="file"; filename="Gespräch.x"\r\n\r\n';
+
+t.test('decode() reads a file after the text of a form or of HTTP, and after zeros', async (t) => {
+  await file('one.webm', 4, 1, 48_000, '-c:a', 'libopus');
+  for (const extension of ['wav', 'aiff', 'm4a', 'mov', 'mp4', 'webm']) {
+    const one = readFileSync(at(`one.${extension}`.replace('one.wav', 'second.wav')));
+    for (const [name, before, after] of [
+      ['form', FORM, '\r\n--3f--\r\n'],
+      ['response', 'HTTP/1.1 200 OK\r\nContent-Type: audio/x\r\n\r\n', ''],
+      ['lines', '\ufeff\r\n', ''],
+      ['zeros', '\0'.repeat(5000), ''],
+    ] as const) {
+      writeFileSync(at(`${name}.${extension}`), Buffer.concat([Buffer.from(before), one, Buffer.from(after)]));
+      await check(t, `${name}.${extension}`, 4, extension === 'wav' ? 2 : 1);
+    }
+  }
+  const [lead] = await partsOf(at('form.mp4'));
+  t.equal(lead?.start, Buffer.byteLength(FORM));
+  writeFileSync(at('archive.wav'), Buffer.concat([Buffer.from('PK\x03\x04'), readFileSync(at('one.m4a'))]));
+  t.equal((await partsOf(at('archive.wav')))[0]?.start, 0, 'nothing is taken out of an archive');
+});
+
+t.test('decode() reads WAV, AIFF and MP4 files with other bytes between them', async (t) => {
+  const noise = Buffer.from(Array.from({ length: 3001 }, (_, i) => Math.imul(i + 1, 2_654_435_761) >>> 24));
+  const [wave, film] = [readFileSync(at('first.wav')), readFileSync(at('one.mp4'))];
+  const aiff = readFileSync(at('one.aiff'));
+  for (const [name, between] of [
+    ['noise', noise],
+    ['form', Buffer.from(`\r\n${FORM}`)],
+    ['zeros', Buffer.alloc(5001)],
+  ] as const) {
+    writeFileSync(
+      at(`${name}.x`),
+      Buffer.concat([wave, between, wave, between, film, between, film, between, aiff, between, wave, between]),
+    );
+    await check(t, `${name}.x`, 21, 1);
+  }
+  writeFileSync(at('gaps.x'), Buffer.concat(new Array(30).fill([wave, noise]).flat()));
+  t.equal((await partsOf(at('gaps.x'))).length, 21, 'no more than 20 are looked for');
+});
+
 t.test('partsOf() takes a file for one part if its header repeats, or its size is unknown, and knows no more than 200', async (t) => {
   const short = readFileSync(at('short.mp4'));
   const second = short.indexOf('moof', short.indexOf('mdat')) - 4;

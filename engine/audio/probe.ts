@@ -4,6 +4,7 @@ import { MediaError } from '../types.ts';
 import { type Part, partsOf } from './containers/chain.ts';
 import { isContinuous } from './containers/continuous.ts';
 import { isEncrypted } from './containers/encrypted.ts';
+import { foreign } from './containers/foreign.ts';
 import { confined, within } from './ffmpeg/confine.ts';
 import { type Listing, ListingReader, type Stream } from './ffmpeg/listing.ts';
 import { findTools, type Tools } from './ffmpeg/tools.ts';
@@ -125,8 +126,11 @@ async function probePart(
   if (deep) listing = await list(path, part, DEEP_PROBE, seconds, signal);
   const { streams, durationSeconds, complaint } = listing;
   const audio = streams.filter(({ type }) => type === 'audio');
-  if (!streams.length && UNKNOWN_CODEC.test(complaint)) throw unknownCodec();
-  if (!streams.length) throw new MediaError('FILE_CORRUPTED', `Cannot read the file as media: ${complaint || 'it contains no streams'}`);
+  if (!streams.length) {
+    const found = joined ? null : await foreign(path);
+    if (!found && UNKNOWN_CODEC.test(complaint)) throw unknownCodec();
+    throw new MediaError('FILE_CORRUPTED', `Cannot read the file as media: ${found ?? (complaint || 'it contains no streams')}`);
+  }
   if (!audio.length) throw new MediaError('FILE_NO_AUDIO', 'Cannot transcribe the file: it has no audio stream');
   const known = audio.filter(({ codec }) => !UNKNOWN_CODECS.has(codec));
   if (!known.length) throw unknownCodec();

@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { MediaError } from '../types.ts';
 import { type Part, partsOf } from './containers/chain.ts';
 import { isContinuous } from './containers/continuous.ts';
+import { editedAway } from './containers/edits.ts';
 import { isEncrypted } from './containers/encrypted.ts';
 import { foreign } from './containers/foreign.ts';
 import { confined, within } from './ffmpeg/confine.ts';
@@ -29,6 +30,8 @@ export interface Track {
   broadcast: boolean;
   /** Found only by reading further than usual, which decoding has to repeat. */
   deep: boolean;
+  /** An MP4 track of which its list of edits leaves nothing, so that decoding has to ignore the list. */
+  unedited: boolean;
   /** Bytes of the file that has it, where several follow one another in one; null: the whole file. */
   part: Pick<Part, 'start' | 'end'> | null;
 }
@@ -137,13 +140,14 @@ async function probePart(
   if (MP4.test(listing.format) && (await isEncrypted(path, bytes))) {
     throw new MediaError('UNSUPPORTED_CODEC', 'Cannot decode the audio stream: it is encrypted (DRM). Upload a file without encryption');
   }
+  const away = MP4.test(listing.format) ? await editedAway(path, bytes) : null;
   const restarts = listing.format === 'ogg' ? chained : !(await isContinuous(path, listing.format, bytes, signal));
   const broadcast = BROADCAST_FORMATS.has(listing.format) && restarts;
   const pictures = streams.some(({ type, codec, cover }) => type === 'video' && !cover && !PICTURE_CODECS.has(codec));
   return {
     durationSeconds,
     mediaType: pictures ? 'video' : 'audio',
-    tracks: known.map((stream) => toTrack(stream, listing, { broadcast, deep, part })),
+    tracks: known.map((stream) => toTrack(stream, listing, { broadcast, deep, part, unedited: Boolean(away?.has(stream.index)) })),
   };
 }
 
@@ -154,7 +158,7 @@ function unknownCodec(): MediaError {
 function toTrack(
   { index, codec, layout, default: chosen, language }: Stream,
   { startSeconds }: Listing,
-  file: Pick<Track, 'broadcast' | 'deep' | 'part'>,
+  file: Pick<Track, 'broadcast' | 'deep' | 'part' | 'unedited'>,
 ): Track {
   return {
     index,
@@ -163,7 +167,7 @@ function toTrack(
     surround: surroundOf(codec, layout),
     default: chosen,
     language,
-    startSeconds,
+    startSeconds: file.unedited ? 0 : startSeconds,
     ...file,
   };
 }

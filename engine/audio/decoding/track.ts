@@ -58,12 +58,16 @@ export function patience(maxSeconds: number): number {
   return Math.max(120, 0.2 * maxSeconds);
 }
 
-function argumentsFor(path: string, { index, codec, layout, startSeconds, deep, part }: Track, tools: Tools): string[] {
+function argumentsFor(path: string, { index, codec, layout, startSeconds, deep, unedited, part }: Track, tools: Tools): string[] {
   const decoder = codec === 'speex' && tools.libspeex ? [`-c:${index}`, 'libspeex'] : [];
+  const options = [
+    ...(deep ? DEEP_PROBE : []),
+    ...(unedited ? ['-ignore_editlist', '1'] : []),
+  ];
   return [
     ...['-hide_banner', '-v', 'error', '-nostdin', '-copyts'],
     ...hardened(tools),
-    ...['-threads', '1', ...decoder, ...(deep ? DEEP_PROBE : []), ...input(path, part), '-map', `0:${index}`, '-af', filters(layout)],
+    ...['-threads', '1', ...decoder, ...options, ...input(path, part), '-map', `0:${index}`, '-af', filters(layout)],
     ...['-map_metadata', '-1', '-map_chapters', '-1', '-c:a', 'pcm_f32le', ...stamped(startSeconds), '-f', 'matroska', 'pipe:1'],
   ];
 }

@@ -6,6 +6,7 @@ import { isContinuous } from './containers/continuous.ts';
 import { editedAway } from './containers/edits.ts';
 import { isEncrypted } from './containers/encrypted.ts';
 import { foreign } from './containers/foreign.ts';
+import { goesOnAfterEnd } from './containers/waves.ts';
 import { confined, within } from './ffmpeg/confine.ts';
 import { type Listing, ListingReader, type Stream } from './ffmpeg/listing.ts';
 import { findTools, type Tools } from './ffmpeg/tools.ts';
@@ -32,6 +33,8 @@ export interface Track {
   deep: boolean;
   /** An MP4 track of which its list of edits leaves nothing, so that decoding has to ignore the list. */
   unedited: boolean;
+  /** A WAV track that goes on after its declared end, which decoding has to ignore. */
+  unsized: boolean;
   /** Bytes of the file that has it, where several follow one another in one; null: the whole file. */
   part: Pick<Part, 'start' | 'end'> | null;
 }
@@ -141,13 +144,14 @@ async function probePart(
     throw new MediaError('UNSUPPORTED_CODEC', 'Cannot decode the audio stream: it is encrypted (DRM). Upload a file without encryption');
   }
   const away = MP4.test(listing.format) ? await editedAway(path, bytes) : null;
+  const unsized = listing.format === 'wav' && (await goesOnAfterEnd(path, bytes));
   const restarts = listing.format === 'ogg' ? chained : !(await isContinuous(path, listing.format, bytes, signal));
   const broadcast = BROADCAST_FORMATS.has(listing.format) && restarts;
   const pictures = streams.some(({ type, codec, cover }) => type === 'video' && !cover && !PICTURE_CODECS.has(codec));
   return {
-    durationSeconds,
+    durationSeconds: unsized ? null : durationSeconds,
     mediaType: pictures ? 'video' : 'audio',
-    tracks: known.map((stream) => toTrack(stream, listing, { broadcast, deep, part, unedited: Boolean(away?.has(stream.index)) })),
+    tracks: known.map((stream) => toTrack(stream, listing, { broadcast, deep, part, unsized, unedited: Boolean(away?.has(stream.index)) })),
   };
 }
 
@@ -158,7 +162,7 @@ function unknownCodec(): MediaError {
 function toTrack(
   { index, codec, layout, default: chosen, language }: Stream,
   { startSeconds }: Listing,
-  file: Pick<Track, 'broadcast' | 'deep' | 'part' | 'unedited'>,
+  file: Pick<Track, 'broadcast' | 'deep' | 'part' | 'unedited' | 'unsized'>,
 ): Track {
   return {
     index,

@@ -58,11 +58,12 @@ export function patience(maxSeconds: number): number {
   return Math.max(120, 0.2 * maxSeconds);
 }
 
-function argumentsFor(path: string, { index, codec, layout, startSeconds, deep, unedited, part }: Track, tools: Tools): string[] {
+function argumentsFor(path: string, { index, codec, layout, startSeconds, deep, unedited, unsized, part }: Track, tools: Tools): string[] {
   const decoder = codec === 'speex' && tools.libspeex ? [`-c:${index}`, 'libspeex'] : [];
   const options = [
     ...(deep ? DEEP_PROBE : []),
     ...(unedited ? ['-ignore_editlist', '1'] : []),
+    ...(unsized ? ['-ignore_length', '1'] : []),
   ];
   return [
     ...['-hide_banner', '-v', 'error', '-nostdin', '-copyts'],

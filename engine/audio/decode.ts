@@ -8,7 +8,9 @@ import { PART_SECONDS, probe, type Track } from './probe.ts';
 export { findTools, type Tools } from './ffmpeg/tools.ts';
 export { type Probe, probe, type Track } from './probe.ts';
 
-const MAX_CHANNELS = 16; // maximum number of channels kept separate, over all tracks, and of tracks
+const MAX_CHANNELS = 16; // maximum number of channels kept separate, over all tracks
+const MAX_TRACKS = 64; // that are decoded
+const MANY_TRACKS = 4; // times the limit of one track: that of more than 16, together
 
 export interface DecodeOptions extends Partial<Omit<TrackOptions, 'mostChannels'>> {
   /** From a probe; without them the file is probed. */
@@ -16,7 +18,7 @@ export interface DecodeOptions extends Partial<Omit<TrackOptions, 'mostChannels'
 }
 
 /**
- * Decodes the audio tracks of any media file to 16 kHz samples: all channels in sequence, downmixed to 16 if there are more. Resolves
+ * Decodes up to 64 audio tracks of any media file to 16 kHz samples: all channels in sequence, downmixed to 16 if there are more. Resolves
  * when decoding has begun: `read` waits for samples still to come, `decoded` for all of them. Several tracks, and several files in one, are all decoded before it
  * resolves. Whatever can be decoded of a damaged file is kept, from one second on; a broken track does not affect the others. It, `read`
  * and `decoded` throw MediaError FILE_CORRUPTED, FILE_NO_AUDIO, UNSUPPORTED_CODEC, RECORDING_TOO_SHORT, RECORDING_TOO_LONG,
@@ -38,10 +40,13 @@ export async function decode(path: string, options: DecodeOptions = {}): Promise
 }
 
 async function decodePart(path: string, all: readonly Track[], options: Omit<TrackOptions, 'mostChannels'>): Promise<Recording> {
-  const chosen = all.toSorted((a, b) => Number(b.default) - Number(a.default)).slice(0, MAX_CHANNELS);
+  const chosen = all.toSorted((a, b) => Number(b.default) - Number(a.default)).slice(0, MAX_TRACKS);
   const tracks = chosen.toSorted((a, b) => a.index - b.index);
-  const mostChannels = Math.floor(MAX_CHANNELS / tracks.length);
-  const one = (track: Track) => decodeTrack(path, track, { ...options, mostChannels });
+  const mostChannels = Math.max(1, Math.floor(MAX_CHANNELS / tracks.length));
+  const one = (track: Track, signal = options.signal) => decodeTrack(path, track, { ...options, signal, mostChannels });
   if (tracks.length === 1) return one(tracks[0]!);
-  return Tracks.decoded(tracks, one);
+  if (tracks.length <= MAX_CHANNELS) return Tracks.decoded(tracks, one, MAX_CHANNELS);
+  return within(MANY_TRACKS * patience(options.maxSeconds), options.signal, (signal) =>
+    Tracks.decoded(tracks, (track) => one(track, signal), MAX_CHANNELS),
+  );
 }

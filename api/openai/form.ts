@@ -10,6 +10,7 @@ import { refused } from './options.ts';
 
 const FIELDS = 40;
 const FIELD_BYTES = 65_536;
+const PART_BYTES = 2_097_152; // more than a body holds: the parser waits for ever for a part that it skips, if it fills its buffer at the end
 
 /** Extensions for files whose name has none, as in uploads from browsers and bots. */
 const BY_TYPE: Readonly<Record<string, string>> = {
@@ -56,11 +57,15 @@ export async function readForm(request: Request, limits: Limits, sink: Sink): Pr
   failed.catch(() => {}); // it may fail before it is awaited
   const writing: Promise<void>[] = [];
   parser.on('error', () => note(refused('file', 'is in a form that cannot be parsed')));
+  for (const event of ['fieldsLimit', 'partsLimit'] as const)
+    parser.on(event, () => note(new ApiError('invalid_form', { message: `The form has more than ${FIELDS} fields` })));
   parser.on('field', (name, value, nameCut, valueCut) => {
-    if (nameCut || valueCut) note(refused(name, `is longer than ${FIELD_BYTES} bytes`));
+    if (name === 'file') note(refused(name, 'was sent without a file name: send it as a file, with a name such as filename="call.wav"'));
+    if (nameCut || valueCut) note(refused(name ?? 'a field', `is longer than ${FIELD_BYTES} bytes`));
     form.fields.set(name, [...(form.fields.get(name) ?? []), value]);
   });
   parser.on('file', (name, stream, filename, _encoding, mimetype) => {
+    stream.on('error', () => {}); // of a form that ends within this file: the parser reports it too
     if (name !== 'file' || form.file) return void stream.resume();
     try {
       form.file = fileName(filename, mimetype);
@@ -88,7 +93,8 @@ function openParser(type: string): BusboyInstance {
   try {
     return new Busboy({
       headers: { 'content-type': type },
-      limits: { files: 1, fields: FIELDS, parts: FIELDS + 1, fieldSize: FIELD_BYTES, fieldNameSize: 200 },
+      fileHwm: PART_BYTES,
+      limits: { fields: FIELDS, parts: FIELDS + 1, fieldSize: FIELD_BYTES, fieldNameSize: 200 },
     });
   } catch {
     throw refused('file', 'is in a form that cannot be parsed: its Content-Type has no boundary');

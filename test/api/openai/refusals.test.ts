@@ -135,3 +135,31 @@ t.test('GET /v1/models lists the configured model, and the name that clients use
   t.match(await client.models.retrieve('whisper-1'), { id: 'whisper-1', object: 'model', owned_by: 'longhand' });
   t.match(await refusalOf(client.models.retrieve('gpt-17')), { status: 404, code: 'model_not_found' });
 });
+
+t.test('a form with unusual parts is read or refused at once, and holds no slot', async (t) => {
+  const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+  const data = (name: string) => `Content-Disposition: form-data; name="${name}"`;
+  const [model, audio] = [`${data('model')}\r\n\r\nw`, 'a'.repeat(40_000)];
+  const file = `${data('file')}; filename="a.mp3"\r\n\r\n${audio}`;
+  const fields = Array.from({ length: 40 }, (_, at) => `${data(`f${at}`)}\r\n\r\n1`);
+  const cases: [string, string[], number, object][] = [
+    ['another file before it', [model, `${data('cover')}; filename="c.png"\r\n\r\n${audio}`, file], 504, {}],
+    ['another file after it', [model, file, `${data('cover')}; filename="c.png"\r\n\r\n${audio}`], 504, {}],
+    ['an attachment', [model, `Content-Disposition: attachment; filename="a.mp3"\r\n\r\n${audio}`], 400, { message: 'file is missing' }],
+    ['a part without a disposition', [model, `Content-Type: audio/mpeg\r\n\r\n${audio}`], 400, { message: 'file is missing' }],
+    [
+      'a file without a name',
+      [model, `${data('file')}\r\nContent-Type: audio/mpeg\r\n\r\n${audio}`],
+      400,
+      { message: /without a file name/ },
+    ],
+    ['too many fields', [...fields, model, file], 400, { message: 'The form has more than 40 fields' }],
+  ];
+  const cut = `--x\r\n${data('cover')}; filename="c.png"\r\n\r\n${audio}`;
+  t.match(await api.call(key, 'POST', '/v1/audio/transcriptions', { body: cut, headers }), { status: 400 }, 'it ends within another file');
+  for (const [what, parts, status, error] of cases) {
+    const body = `${parts.map((part) => `--x\r\n${part}\r\n`).join('')}--x--\r\n`;
+    t.match(await api.call(key, 'POST', '/v1/audio/transcriptions', { body, headers }), { status, json: { error } }, what);
+  }
+  t.strictSame(await places(), []);
+});

@@ -5,12 +5,14 @@ import { LIMITS, type Limits, TIGHTENABLE } from './limits.ts';
 import { parseRouting } from './routing.ts';
 
 const flagless = z.string().trim();
-const whole = (minimum: number) =>
+const whole = (minimum: number, maximum: number) =>
   z
     .string()
     .regex(/^\d+$/, 'must be a whole number')
     .transform(Number)
-    .pipe(z.number().min(minimum, `must be at least ${minimum}`));
+    .pipe(z.number().min(minimum, `must be at least ${minimum}`).max(maximum, `must be at most ${maximum}`));
+const DAYS = 36_500; // of 10,000,000, PostgreSQL finds no date
+const DAY_S = 86_400; // a timer of Node that is set to more than 24 days ends at once
 const port = z
   .string()
   .refine((text) => /^\d{1,5}$/.test(text) && Number(text) <= PORTS, `must be a whole number from 0 to ${PORTS}, where 0 picks a free port`)
@@ -48,6 +50,7 @@ const VARIABLES = {
     .optional()
     .describe('PostgreSQL 14 or newer, as `postgres://USER:PASSWORD@HOST:5432/DATABASE`. Default: `up` runs an embedded PostgreSQL'),
   LONGHAND_MEDIA: flagless
+    .refine((text) => !/^\w+:\/\//.test(text) || /^s3:\/\/[^/]/.test(text), 'must be a folder, or have the form s3://bucket/prefix')
     .optional()
     .describe('The spool: a folder shared by all API and engine hosts, or `s3://bucket/prefix`. Default: `$LONGHAND_HOME/spool`'),
   S3_ENDPOINT: webUrl.optional().describe('Endpoint of an S3-compatible store; region and credentials come from the usual AWS variables'),
@@ -76,7 +79,7 @@ const VARIABLES = {
     .enum(['auto', 'cpu', 'cuda', 'webgpu'])
     .default('auto')
     .describe('Device that runs the models; logs, `bench` and `/metrics` show the one in use'),
-  LONGHAND_THREADS: whole(1)
+  LONGHAND_THREADS: whole(1, 1024)
     .optional()
     .describe(
       "Worker threads of an engine. Default: physical cores, lowered to the container's CPU or memory limit; with CUDA at most 8, as far as the GPU's memory allows; always 1 with WebGPU",
@@ -88,7 +91,9 @@ const VARIABLES = {
     ),
   LLM_MODEL: flagless.optional().describe('Name of the language model'),
   LLM_API_KEY: flagless.optional().describe('API key for `LLM_BASE_URL`').meta(SECRET),
-  LLM_CONTEXT: whole(1024).optional().describe('Context length of the language model in tokens, if the endpoint does not report it'),
+  LLM_CONTEXT: whole(1024, 100_000_000)
+    .optional()
+    .describe('Context length of the language model in tokens, if the endpoint does not report it'),
   LONGHAND_TRUST_PROXY: flagless
     .optional()
     .describe('Addresses or networks of proxies whose `X-Forwarded-For` is trusted, comma-separated'),
@@ -96,12 +101,13 @@ const VARIABLES = {
     .transform((text) => new URL(text).href.replace(/\/+$/, '')) // as browsers write it
     .optional()
     .describe('Public URL of the service; used in links, redirects and OAuth metadata'),
-  LONGHAND_WAIT_S: whole(1)
+  LONGHAND_WAIT_S: whole(1, DAY_S)
     .default(600)
     .describe('Seconds that `/v1/audio/transcriptions` waits for a transcript before it responds with 504'),
-  LONGHAND_RETENTION_DAYS: whole(1).optional().describe('Days after which transcripts are deleted. Default: kept until deleted manually'),
-  LONGHAND_KEEP_RECORDINGS_DAYS: whole(0)
-    .pipe(z.number().max(36_500, 'must be at most 36500'))
+  LONGHAND_RETENTION_DAYS: whole(1, DAYS)
+    .optional()
+    .describe('Days after which transcripts are deleted. Default: kept until deleted manually'),
+  LONGHAND_KEEP_RECORDINGS_DAYS: whole(0, DAYS)
     .default(0)
     .describe('Most days for which workspaces may keep recordings after transcription. `0`: none are kept'),
   LONGHAND_RATE_LIMIT: z
@@ -129,7 +135,10 @@ const VARIABLES = {
     )
     .optional()
     .describe('Mail server for invitations and notices. Without it, invitation links must be passed on manually'),
-  MAIL_FROM: flagless.optional().describe('Sender of these messages, such as `Longhand <longhand@example.com>`'),
+  MAIL_FROM: flagless
+    .refine((text) => /^[^\s@]+@[^\s@]+$|<[^\s@]+@[^\s@]+>$/.test(text), 'must be an address, such as Longhand <longhand@example.com>')
+    .optional()
+    .describe('Sender of these messages, such as `Longhand <longhand@example.com>`'),
   LONGHAND_METRICS: metrics
     .default('127.0.0.1:9464')
     .describe('Where the API serves `/metrics`: a separate address and port, `public` for the main port with a token, or `off`'),
@@ -201,6 +210,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     mistakes.push('LONGHAND_METRICS=public needs LONGHAND_METRICS_TOKEN: without it anyone could read the names of hosts and models');
   if (values.OIDC_ISSUER && !(values.OIDC_CLIENT_ID && values.OIDC_CLIENT_SECRET))
     mistakes.push('OIDC_ISSUER needs OIDC_CLIENT_ID and OIDC_CLIENT_SECRET, from the provider: without them nobody can sign in there');
+  if (values.SMTP_URL && !environment.MAIL_FROM) mistakes.push('SMTP_URL needs MAIL_FROM, the sender: without it no message is sent');
   if (mistakes.length) throw new Error(`Cannot start with these settings:\n  ${mistakes.join('\n  ')}`);
   return { ...(values as Variables), limits: limits as Limits, given: SETTING_NAMES.filter((name) => environment[name]) };
 }

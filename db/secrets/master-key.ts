@@ -26,13 +26,23 @@ export async function loadMasterKeys(settings: Sources): Promise<Buffer[]> {
 export async function findMasterKeys(settings: Sources): Promise<Buffer[] | null> {
   if (settings.LONGHAND_MASTER_KEY) return parseMasterKeys(settings.LONGHAND_MASTER_KEY, 'LONGHAND_MASTER_KEY');
   const file = settings.LONGHAND_MASTER_KEY_FILE;
-  if (file) return parseMasterKeys(await readFile(file, 'utf8'), file);
+  if (file) return parseMasterKeys(await readNamed(file), file);
   const own = ownFile(settings);
   const text = await readFile(own, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
     return null;
   });
   return text === null ? null : parseMasterKeys(text, own);
+}
+
+async function readNamed(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new Error(`Cannot read the master key: LONGHAND_MASTER_KEY_FILE names ${file} (${(error as NodeJS.ErrnoException).code})`, {
+      cause: error,
+    });
+  }
 }
 
 const ownFile = ({ LONGHAND_HOME: home }: Sources) => join(home, 'master.key');

@@ -108,6 +108,7 @@ t.test('doctor prints no secret of any setting', async (t) => {
     ...Object.fromEntries(secret.map((name) => [name, word])),
     DATABASE_URL: `${nowhere}?password=${word}`,
     SMTP_URL: `smtp://longhand:${word}@127.0.0.1`,
+    MAIL_FROM: 'longhand@example.com',
     LLM_BASE_URL: `http://longhand:${word}@127.0.0.1/v1`,
     LONGHAND_MODEL: 'none', // no models are opened
   };

@@ -62,6 +62,35 @@ t.test('readSettings() refuses addresses that nobody can reach, and a sign-in pr
     );
 });
 
+t.test(
+  'readSettings() refuses numbers with which nothing would work, a spool that is none, and a mail server without a sender',
+  async (t) => {
+    for (const [name, most] of [
+      ['LONGHAND_RETENTION_DAYS', 36_500],
+      ['LONGHAND_KEEP_RECORDINGS_DAYS', 36_500],
+      ['LONGHAND_WAIT_S', 86_400],
+      ['LONGHAND_THREADS', 1024],
+    ] as const) {
+      t.equal(errorOf({ [name]: String(most) }), 'accepted');
+      t.equal(errorOf({ [name]: '9999999' }), `${name}="9999999": must be at most ${most}`);
+    }
+    for (const place of ['/var/spool', 'spool', 'a:b', 's3://bucket', 's3://bucket/prefix/more'])
+      t.equal(errorOf({ LONGHAND_MEDIA: place }), 'accepted');
+    for (const place of ['s3://', 's3:///prefix', 'S3://bucket', 'https://store.example/bucket', 'file:///var/spool'])
+      t.equal(errorOf({ LONGHAND_MEDIA: place }), `LONGHAND_MEDIA="${place}": must be a folder, or have the form s3://bucket/prefix`);
+    const SMTP_URL = 'smtp://mail.example';
+    for (const sender of ['longhand@example.com', 'Longhand <longhand@example.com>', 'Служба @ <a@b>'])
+      t.equal(errorOf({ SMTP_URL, MAIL_FROM: sender }), 'accepted');
+    for (const sender of ['Longhand', 'Longhand <longhand>', 'Longhand longhand@example.com'])
+      t.equal(
+        errorOf({ SMTP_URL, MAIL_FROM: sender }),
+        `MAIL_FROM="${sender}": must be an address, such as Longhand <longhand@example.com>`,
+      );
+    t.match(errorOf({ SMTP_URL }), /^SMTP_URL needs MAIL_FROM/);
+    t.equal(errorOf({ MAIL_FROM: 'longhand@example.com' }), 'accepted');
+  },
+);
+
 t.test('readSettings() accepts ports, and states what is expected if one is invalid', async (t) => {
   t.equal(readSettings({ PORT: '0' }).PORT, 0);
   t.equal(readSettings({ PORT: '65535' }).PORT, 65_535);

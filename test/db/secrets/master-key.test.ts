@@ -35,6 +35,9 @@ t.test('loadMasterKeys() prefers the variable, then the named file', async (t) =
   await writeFile(file, `${c!.toString('base64')}\n`);
   const settings = { LONGHAND_HOME: t.testdirName, LONGHAND_MASTER_KEY_FILE: file };
   t.strictSame(await loadMasterKeys(settings), [c]);
+  await t.rejects(loadMasterKeys({ ...settings, LONGHAND_MASTER_KEY_FILE: `${file}2` }), {
+    message: `Cannot read the master key: LONGHAND_MASTER_KEY_FILE names ${file}2 (ENOENT)`,
+  });
   t.strictSame(await loadMasterKeys({ ...settings, LONGHAND_MASTER_KEY: `${a!.toString('base64')}, ${b!.toString('base64')}` }), [a, b]);
 });
 

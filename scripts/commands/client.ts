@@ -44,17 +44,19 @@ const SKEW_MS = 600_000; // between the clocks of this machine and the service
 const IN_ORDER: readonly Status[] = ['queued', 'processing', 'queued', 'completed', 'failed', 'insufficient_balance'];
 const ATTEMPTS = 10;
 const CONFLICTS = 30; // an attempt interrupted by a killed server holds the key for a minute at most
+const SILENT_MS = 600_000; // a proxy that buffers may pass on a whole recording before it responds
 const FIRST_PAUSE_S = 1;
 const LONGEST_PAUSE_S = 60;
+const SILENT = 'SILENT'; // code of the error
 const LOOK = 'Check --url, and the proxy in front of the service';
 const AGAIN = new Set([408, 429, 500, 502, 503, 504]);
 const NEVER = new Set(['upload_quota_exceeded', 'daily_reports_quota_exceeded', 'report_generation_limit']); // not retried: reset tomorrow
 
-/** A client of a running service, with retries. `address` may end in /v1 or not. */
-export function openClient(address: string, key: string): Client {
+/** A client of a running service, with retries, also of requests without a byte for `silentMs`. `address` may end in /v1 or not. */
+export function openClient(address: string, key: string, silentMs = SILENT_MS): Client {
   const base = new URL(`${address.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1/`);
   const authorization = { Authorization: `Bearer ${key}` };
-  const get = <T>(place: string) => patiently<T>(base, () => send(new URL(place, base), 'GET', authorization));
+  const get = <T>(place: string) => patiently<T>(base, () => send(new URL(place, base), 'GET', authorization, silentMs));
   return {
     service: base.href,
     get,
@@ -88,7 +90,7 @@ export function openClient(address: string, key: string): Client {
         'Content-Length': String(size),
         'Content-Disposition': `attachment; filename*=UTF-8''${encoded(path.basename(file))}`,
       };
-      return patiently<T>(base, () => send(url, 'POST', { ...all, 'Idempotency-Key': key }, { file, size, onProgress }));
+      return patiently<T>(base, () => send(url, 'POST', { ...all, 'Idempotency-Key': key }, silentMs, { file, size, onProgress }));
     },
   };
 }
@@ -122,6 +124,9 @@ function lost(error: Error & { code?: string }, { origin }: URL): Error {
   if (code === 'ENOTFOUND') throw new Error(`unknown host ${origin}`, { cause: error });
   if (['ECONNREFUSED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'].includes(code))
     return new Error(`nothing is listening at ${origin} (${code})`, { cause: error });
+  if (code === SILENT) return new Error(`${origin} did not respond`, { cause: error });
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL'))
+    throw new Error(`the server at ${origin} does not use TLS: for plain HTTP the address begins with http://. ${LOOK}`, { cause: error });
   if (['ECONNRESET', 'EPIPE'].includes(code)) return new Error(`the connection to ${origin} was interrupted`, { cause: error });
   throw error;
 }
@@ -149,11 +154,12 @@ interface Body {
 }
 
 /** Sends one request. A response that arrives before the body is sent counts as well. */
-function send(url: URL, method: string, headers: Record<string, string>, body?: Body): Promise<Answer> {
+function send(url: URL, method: string, headers: Record<string, string>, silentMs: number, body?: Body): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, { method, headers });
     const source = body ? createReadStream(body.file, { end: Math.max(0, body.size - 1) }) : null; // it may have grown
     let answered = false;
+    request.setTimeout(silentMs, () => request.destroy(Object.assign(new Error('silent'), { code: SILENT })));
     request.once('response', (response) => {
       answered = true;
       source?.unpipe(request);
@@ -186,6 +192,8 @@ async function read(response: IncomingMessage): Promise<Answer> {
   const status = response.statusCode ?? 0;
   if (!body && status >= 200 && status < 300)
     throw new Error(`the server there is not Longhand: it responded with ${status} without JSON. ${LOOK}`);
+  const elsewhere = status >= 300 && status < 400 && response.headers.location;
+  if (elsewhere) throw new Error(`the server there redirects to ${elsewhere.slice(0, 200)}. ${LOOK}`);
   return { status, retryAfter: Number.isNaN(retryAfter) ? null : retryAfter, body: body ?? { message: received.slice(0, 200) } };
 }
 

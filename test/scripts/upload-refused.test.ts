@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import t from 'tap';
+import { openClient } from '../../scripts/commands/client.ts';
 import { longhandHere } from '../support/processes/here.ts';
 import { refuse, uploadService } from '../support/servers/upload-server.ts';
 
@@ -20,6 +21,38 @@ t.test('upload reports a response that is not from Longhand, such as a sign-in p
   t.equal(code, 1);
   t.match(stderr, /a\.wav: the server there is not Longhand: it responded with 200 without JSON/);
   t.equal(seen.length, 1);
+});
+
+t.test('upload says what is wrong with an address that is not that of the service', async (t) => {
+  const elsewhere = (request: IncomingMessage, response: ServerResponse) => {
+    response.writeHead(301, { location: 'https://longhand.example/v1/' }).end();
+    request.resume();
+  };
+  const { seen, url } = await uploadService(t, [elsewhere]);
+  const upload = (address: string) => longhand(['upload', path.join(folder, 'a.wav'), '--url', address, '--key', 'k']);
+  t.match(await upload(url), { code: 1, stderr: /the server there redirects to https:\/\/longhand\.example\/v1\/\. Check --url/ });
+  const host = url.replace('http:', 'https:');
+  t.match(await upload(host), {
+    code: 1,
+    stderr: `the server at ${host} does not use TLS: for plain HTTP the address begins with http://`,
+  });
+  t.equal(seen.length, 1, 'neither is tried again');
+});
+
+t.test('upload tries again, under the same key, when the service does not respond or stops in its response', async (t) => {
+  const silent = (request: IncomingMessage) => request.resume();
+  const stopping = (request: IncomingMessage, response: ServerResponse) => {
+    response.writeHead(201, { 'content-length': 100 }).write('{');
+    request.resume();
+  };
+  const { seen, url } = await uploadService(t, [silent, stopping]);
+  const client = openClient(url, 'k', 200);
+  const file = path.join(folder, 'a.wav');
+  t.match(await client.upload(file, 200_000, 'once', new URLSearchParams(), {}, () => {}), { status: 'queued' });
+  t.strictSame(
+    seen.map(({ key }) => key),
+    ['once', 'once', 'once'],
+  );
 });
 
 t.test('upload does not retry permanent errors, and continues with the next file', async (t) => {

@@ -5,6 +5,7 @@ import { VARIANTS, type Variant } from './build/graph/graph.ts';
 import { verify } from './checks/verify.ts';
 import { removeDerived } from './derived.ts';
 import { DESCRIPTOR } from './descriptor.ts';
+import { claimed } from './install/claim.ts';
 import { type Manifest, manifestOf, SHIPPED, SHIPPED_FOLDER } from './manifest.ts';
 
 /** A model on this machine. */
@@ -81,7 +82,10 @@ export async function verifyAll(home: string): Promise<{ name: string; findings:
 
 /** Deletes an imported model, including one that only an earlier version could open, and its figures. Throws for a shipped one. */
 export async function removeModel(name: string, home: string): Promise<void> {
-  if (await isDownload(name, home)) return rm(downloadFolder(name, home), { recursive: true });
+  if (await isDownload(name, home)) {
+    const folder = downloadFolder(name, home);
+    return claimed(claimOf(folder), `remove the download of ${name}`, () => rm(folder, { recursive: true }));
+  }
   if ((SHIPPED as readonly string[]).includes(name))
     throw new Error(`Cannot remove the model ${name}: it is part of the project; only imported models can be removed`);
   await rm((await importedFolder(name, home)) ?? (await findModel(name, home)).folder, { recursive: true });
@@ -91,6 +95,11 @@ export async function removeModel(name: string, home: string): Promise<void> {
 /** Where `models pull` keeps the files of a repository, owner/name, until the model is installed. */
 export function downloadFolder(repository: string, home: string): string {
   return join(home, 'models', '.downloads', repository.replace('/', '--'));
+}
+
+/** The file of the process that works on a download. */
+export function claimOf(download: string): string {
+  return `${download}.claim`;
 }
 
 async function isDownload(name: string, home: string): Promise<boolean> {

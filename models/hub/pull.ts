@@ -10,7 +10,7 @@ import { importBytes, requireSpace } from '../choosing/space.ts';
 import { claimed } from '../install/claim.ts';
 import { importModel } from '../install/importing.ts';
 import type { ImportOptions } from '../install/making.ts';
-import { checkNew, downloadFolder, type Model } from '../store.ts';
+import { checkNew, claimOf, downloadFolder, type Model } from '../store.ts';
 import { bytesHere, download, type Hub, type HubFile, lookUp } from './hub.ts';
 import { PINS, type Pin } from './pins.ts';
 
@@ -44,7 +44,7 @@ export async function pullModel(name: string, options: PullOptions): Promise<Mod
   const hub: Hub = { base: baseOf(options.hub), repository, token, signal, retryDelayMs };
   const folder = downloadFolder(repository, options.home);
   const into = { ...options, name: modelName, variant, licence: entry?.licence };
-  return claimed(`${folder}.claim`, `pull ${repository}`, () => pulled(hub, { revision, pin }, folder, into));
+  return claimed(claimOf(folder), `pull ${repository}`, () => pulled(hub, { revision, pin }, folder, into));
 }
 
 /** Downloads a checkpoint into a folder, imports it and removes the folder. */

@@ -29,7 +29,7 @@ export async function claimed<T>(path: string, action: string, use: () => Promis
     if (other || !(await placed(path))) {
       const who = other?.pid ? `process ${other.pid} on ${other.host}` : 'another process';
       const remedy = `wait until it ends, or stop it; after a crash elsewhere, try again in ${FORGOTTEN_MS / 60_000} minutes`;
-      throw new Error(`Cannot ${action}: ${who} is doing so already; ${remedy}`);
+      throw new Error(`Cannot ${action}: ${who} is working on it; ${remedy}`);
     }
   }
   held.add(path);

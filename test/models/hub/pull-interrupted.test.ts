@@ -1,11 +1,22 @@
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { importBytes } from '../../../models/choosing/space.ts';
 import { pullModel } from '../../../models/hub/pull.ts';
 import { importModel } from '../../../models/install/importing.ts';
-import { downloadFolder, findModel, verifyModel } from '../../../models/store.ts';
+import { downloadFolder, findModel, removeModel, verifyModel } from '../../../models/store.ts';
 import { noDisks, smallDisk } from '../../support/processes/disk.ts';
 import { SHAPES, writeCheckpoint } from '../checkpoint.ts';
 import { openHub } from './fake-hub.ts';
@@ -99,14 +110,20 @@ t.test('pullModel() refuses a repository that another process is pulling, and ta
   const both = await Promise.allSettled([pull('first'), pull('second')]);
   t.strictSame(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
   const refused = both.find((one) => one.status === 'rejected')!;
-  t.match(refused.reason, { message: /^Cannot pull owner\/tuned: process \d+ on \S+ is doing so already; wait until it ends/ });
+  t.match(refused.reason, { message: /^Cannot pull owner\/tuned: process \d+ on \S+ is working on it; wait until it ends/ });
   const claim = `${downloadFolder('owner/tuned', folder)}.claim`;
   const write = (owner: object | string) => writeFileSync(claim, typeof owner === 'string' ? owner : JSON.stringify(owner));
   const ended = 2 ** 22 + 1; // beyond the largest number of a process
   write({ host: 'another', pid: ended });
-  await t.rejects(pull('third'), /process 4194305 on another is doing so/, 'which cannot be asked from here');
+  await t.rejects(pull('third'), /process 4194305 on another is working on it/, 'which cannot be asked from here');
+  mkdirSync(downloadFolder('owner/tuned', folder), { recursive: true });
+  await t.rejects(
+    removeModel('owner/tuned', folder),
+    /^Cannot remove the download of owner\/tuned: process 4194305 on another is working on it/,
+  );
+  t.ok(existsSync(downloadFolder('owner/tuned', folder)));
   write('');
-  await t.rejects(pull('third'), /another process is doing so/, 'it has not written its name yet');
+  await t.rejects(pull('third'), /another process is working on it/, 'it has not written its name yet');
   write({ host: 'another', pid: ended });
   utimesSync(claim, new Date(0), new Date(0));
   await pull('third');

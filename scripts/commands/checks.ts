@@ -61,7 +61,13 @@ export async function examine(): Promise<{ checks: Check[]; settings: SettingSho
       installed.ok ? 'Set LONGHAND_DEVICE=cpu, or install the drivers of the device.' : 'Follow what is said of the models first.',
     ),
     ...(await database(settings)),
-    await check('spool', () => spool(settings), 'Set LONGHAND_MEDIA to a folder that this account can write to, with space for uploads.'),
+    await check(
+      'spool',
+      () => spool(settings),
+      settings.LONGHAND_MEDIA?.startsWith('s3://')
+        ? 'Check the bucket in LONGHAND_MEDIA, S3_ENDPOINT, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION.'
+        : 'Set LONGHAND_MEDIA to a folder that this account can write to, with space for uploads.',
+    ),
   ];
   return { checks, settings: SETTING_NAMES.map((name) => shown(name, settings)) };
 }

@@ -49,3 +49,11 @@ t.test('doctor reports a spool that is not that of the database', async (t) => {
     found: /is not the spool of this installation/,
   });
 });
+
+t.test('doctor speaks of the bucket where the spool is one', async (t) => {
+  const store = { S3_ENDPOINT: 'http://127.0.0.1:1', AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' };
+  t.match(await checked('spool', { LONGHAND_MEDIA: 's3://bucket/prefix', ...store }), {
+    ok: false,
+    remedy: /^Check the bucket in LONGHAND_MEDIA/,
+  });
+});

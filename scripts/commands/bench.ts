@@ -3,7 +3,7 @@ import type { Part } from '../../bench/accuracy/accuracy.ts';
 import { PEERS } from '../../bench/peers/peers.ts';
 import type { Split } from '../../bench/recordings/clips.ts';
 import { loadSettings } from './environment.ts';
-import { hoursPerDay } from './numbers.ts';
+import { hoursPerDay } from './parsers.ts';
 
 const PARTS: Part[] = [
   'clips',

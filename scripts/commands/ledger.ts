@@ -56,7 +56,7 @@ export function openLedger(file: string): Ledger {
     entries.set(place(entry), entry);
     hashes.set(`${entry.file}\0${entry.stamp}`, entry.sha256);
   };
-  const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const text = existsSync(file) ? read(file) : '';
   for (const entry of text.split('\n').flatMap(parsed)) note(entry);
   let torn = text !== '' && !text.endsWith('\n'); // a kill in the midst of a line
   return {
@@ -76,6 +76,14 @@ export function openLedger(file: string): Ledger {
       note(entry);
     },
   };
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw Object.assign(error as Error, { path: file });
+  }
 }
 
 function parsed(line: string): Entry[] {

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import { VARIANTS, type Variant } from '../../models/build/graph/graph.ts';
 import { DECODERS, type Decoder } from '../../models/nemo/decoders.ts';
 import { loadSettings } from './environment.ts';
-import { hoursPerDay } from './numbers.ts';
+import { hoursPerDay } from './parsers.ts';
 import { print } from './output.ts';
 import { openBar } from './progress.ts';
 import { stopSignal } from './stop.ts';

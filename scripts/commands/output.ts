@@ -7,8 +7,9 @@ export function print(result: object, json: boolean | undefined): void {
   process.stdout.write(`${json ? JSON.stringify(result) : Array.isArray(result) ? table(result) : lines(result)}\n`);
 }
 
-/** Prints rows as CSV (RFC 4180) with a header. */
+/** Prints rows as CSV (RFC 4180) with a header; nothing if there are none. */
 export function printCsv(rows: Result[]): void {
+  if (!rows.length) return;
   const names = Object.keys(rows[0] ?? {});
   const cell = (value: unknown) => {
     const text = value === null || value === undefined ? '' : String(value);
@@ -42,6 +43,7 @@ function table(rows: Result[]): string {
 
 function shown(value: unknown): string {
   if (value === null || value === undefined) return '-';
+  if (value instanceof Date) return value.toISOString();
   if (typeof value === 'number') return String(Number(value.toFixed(DECIMALS)));
-  return Array.isArray(value) ? value.join(',') : typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return Array.isArray(value) ? value.join(',') || 'none' : typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

@@ -1,7 +1,7 @@
 import { getPriority, setPriority } from 'node:os';
 import type { Command } from 'commander';
 import { loadSettings } from './environment.ts';
-import { port, positive } from './numbers.ts';
+import { port, positive } from './parsers.ts';
 import { print } from './output.ts';
 
 const ENGINE_PRIORITY = 5; // nice value

@@ -20,11 +20,13 @@ export function sentence(error: unknown): string {
   if (code === 'ERR_MODULE_NOT_FOUND')
     return `${error.message.split(' imported from')[0]}. Install what is missing: node scripts/prepare.mjs`;
   if (path && SYSTEM[code]) return `Cannot use ${path}: ${reason(error)}`;
+  if (code === 'EISDIR') return reason(error); // Node does not name a folder that cannot be read as a file
   return error instanceof AggregateError && !error.message ? sentence(error.errors[0]) : error.message;
 }
 
 /** A readable reason for a system error, without the path, which the caller names. */
 export function reason(error: NodeJS.ErrnoException): string {
+  if (error.code === 'EISDIR' && error.syscall === 'read') return 'it is a folder, not a file';
   return SYSTEM[codeOf(error) ?? ''] ?? error.message;
 }
 

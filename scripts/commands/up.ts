@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { loadSettings } from './environment.ts';
-import { port } from './numbers.ts';
+import { port } from './parsers.ts';
 
 /** `up`: everything in one process tree. */
 export function addUp(program: Command): void {

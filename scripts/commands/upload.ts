@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { loadSettings } from './environment.ts';
-import { positive } from './numbers.ts';
+import { address, positive } from './parsers.ts';
 import { reason } from './sentence.ts';
 import type { UploadOptions } from './uploading.ts';
 
@@ -50,11 +50,6 @@ function seconds(text: string): number {
   const [, count, unit] = /^(\d{1,7})([smh]?)$/.exec(text) ?? [];
   if (count === undefined) throw new InvalidArgumentError('It must be like 60, 60s, 1m or 2h.');
   return Number(count) * UNITS[unit!]!;
-}
-
-function address(text: string): string {
-  if (!URL.canParse(text) || !/^https?:/i.test(text)) throw new InvalidArgumentError('It must be a URL such as http://127.0.0.1:8080.');
-  return text;
 }
 
 const ASCII = /^[ -~]*$/; // characters that are safe in a header

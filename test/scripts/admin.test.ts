@@ -65,6 +65,7 @@ t.test('admin workspace delete destroys the data key immediately, and leaves the
   await admin('workspace', 'delete', '--workspace', workspace.id!);
   t.strictSame(await db.query('*', 'select 1 from data_keys where workspace_id = ?', [workspace.id]), []);
   await t.rejects(admin('workspace', 'delete', '--workspace', workspace.id!), /There is no workspace/);
+  t.match(await run('audit', '--workspace', workspace.id!), /workspace\.delete/, 'its log stays');
   t.equal(JSON.stringify(await admin('workspace', 'list')).includes(workspace.id!), false);
 });
 
@@ -103,7 +104,12 @@ t.test('admin lists and removes what was created, changes workspaces, sums up us
   );
   t.strictSame(await admin('usage', ...at), [{ day: '2026-03-01', recordings: 1, minutes: 2.5 }]);
   t.equal(await run('usage', ...at, '--by', 'key', '--csv'), 'key,recordings,minutes\r\n,1,2.5\r\n');
+  t.equal(await run('usage', ...at, '--from', '2030-01-01', '--csv'), '');
   t.match(await admin('operator', 'add', '--email', 'Di@example.com'), { email: 'di@example.com' });
+  t.match(await run('operator', 'list'), /^di@example\.com +20\d\d-\d\d-\d\dT[\d:.]+Z$/m);
+  await t.rejects(admin('operator', 'add', '--email', 'Di'), /must be an address such as/, 'nobody could sign in with it');
+  await t.rejects(admin('member', 'link', ...at, '--member', member, '--url', 'example.com'), /must be a URL such as/);
+  await t.rejects(admin('audit', '--workspace', member), /There is no workspace/);
   t.match(await admin('operator', 'remove', '--email', 'di@example.com'), { email: 'di@example.com' });
   const log = (await admin('audit', ...at)) as unknown as { action: string }[];
   t.strictSame(

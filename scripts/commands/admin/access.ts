@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { positive } from '../numbers.ts';
+import { positive } from '../parsers.ts';
 import { everywhere, MEMBER, operate, scopeList, verb, WORKSPACE } from './verb.ts';
 
 const grants = () => import('../../../db/access/grants.ts');

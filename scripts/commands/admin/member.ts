@@ -1,8 +1,9 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Settings } from '../../../api/contract/settings.ts';
 import { ROLES } from '../../../api/contract/workspace.ts';
 import { loadSettings } from '../environment.ts';
 import { runningUrl } from '../home.ts';
+import { address, email } from '../parsers.ts';
 import { everywhere, MEMBER, NAME, operate, verb, WORKSPACE } from './verb.ts';
 
 const members = () => import('../../../db/tenants/members.ts');
@@ -49,20 +50,15 @@ export function addMember(group: Command): void {
     async (db, _vault, { workspace, member, url }) => {
       const { signInLink } = await import('../../../db/access/sign-in-links.ts');
       const secret = await operate(db, ['workspace', workspace], (tx, actor) => signInLink(tx, actor, member));
-      return { url: new URL(`/#/sign-in?link=${secret}`, url ?? address(loadSettings())).href };
+      return { url: new URL(`/#/sign-in?link=${secret}`, url ?? ownUrl(loadSettings())).href };
     },
   )
     .requiredOption(...WORKSPACE)
     .requiredOption(...MEMBER)
-    .option('--url <address>', 'base URL of the console (LONGHAND_PUBLIC_URL)');
-}
-
-function email(text: string): string {
-  if (!/^[^\s@]+@[^\s@]+$/.test(text)) throw new InvalidArgumentError('It must be an address such as anna@example.com.');
-  return text;
+    .option('--url <address>', 'base URL of the console (LONGHAND_PUBLIC_URL)', address);
 }
 
 /** URL of the console: as configured, as `up` runs it, or where an API with these settings would listen. */
-function address({ LONGHAND_PUBLIC_URL: set, LONGHAND_HOME: home, HOST, PORT }: Settings): string {
+function ownUrl({ LONGHAND_PUBLIC_URL: set, LONGHAND_HOME: home, HOST, PORT }: Settings): string {
   return set ?? runningUrl(home) ?? `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`;
 }

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { positive } from '../numbers.ts';
+import { email, positive } from '../parsers.ts';
 import { operate, verb, WORKSPACE } from './verb.ts';
 
 const BY = ['day', 'key', 'project'] as const;
@@ -23,7 +23,9 @@ export function addAudit(command: Command): void {
   verb(command, 'audit log of a workspace, newest first; ids only', async (db, _vault, { workspace, limit }) => {
     const { listAudit } = await import('../../../db/access/audit.ts');
     const { lookupId } = await import('../../../db/tenants/visibility.ts');
-    return db.acrossTenants((tx) => listAudit(tx, lookupId(workspace), limit));
+    const entries = await db.acrossTenants((tx) => listAudit(tx, lookupId(workspace), limit));
+    if (!entries.length) await operate(db, ['workspace', workspace], async () => {}); // throws if there is none
+    return entries;
   })
     .requiredOption(...WORKSPACE)
     .addOption(new Option('--limit <entries>', 'number of entries').argParser(positive).default(ENTRIES))
@@ -36,7 +38,7 @@ export function addOperator(group: Command): void {
   verb(group.command('add'), 'give a person access to engines, hosts and the load of all workspaces', async (db, _vault, { email }) => {
     const { addOperator: add } = await operators();
     return db.acrossTenants((tx) => add(tx, email));
-  }).requiredOption('--email <address>', 'e-mail address for signing in');
+  }).requiredOption('--email <address>', 'e-mail address for signing in', email);
   verb(group.command('remove'), 'withdraw that access', async (db, _vault, { email }) => {
     const { removeOperator } = await operators();
     return db.acrossTenants((tx) => removeOperator(tx, email));

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { PLANS } from '../../../api/contract/workspace.ts';
-import { number, positive } from '../numbers.ts';
+import { number, positive } from '../parsers.ts';
 import { NAME, operate, verb, WORKSPACE } from './verb.ts';
 
 const MOST_SLOTS = 1000; // limits of the columns

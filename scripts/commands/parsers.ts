@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 
-/* Parsers for numeric options. */
+/* Parsers for options. */
 
 export function number(text: string): number {
   if (text.trim() === '' || !Number.isFinite(Number(text))) throw new InvalidArgumentError('It must be a number.');
@@ -17,6 +17,18 @@ export function positive(text: string): number {
 export function port(text: string): string {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
     throw new InvalidArgumentError('It must be a whole number from 0 to 65535; 0 picks a free port.');
+  return text;
+}
+
+/** The URL of a service. */
+export function address(text: string): string {
+  if (!URL.canParse(text) || !/^https?:/i.test(text)) throw new InvalidArgumentError('It must be a URL such as http://127.0.0.1:8080.');
+  return text;
+}
+
+/** An e-mail address. */
+export function email(text: string): string {
+  if (!/^[^\s@]+@[^\s@]+$/.test(text)) throw new InvalidArgumentError('It must be an address such as anna@example.com.');
   return text;
 }
 

@@ -4,6 +4,7 @@ import { readConfig } from '../build/whisper/config.ts';
 import { INDEX, ONE_FILE, shardsOfIndex } from '../build/whisper/safetensors.ts';
 import { parametersOf } from '../build/whisper/shapes.ts';
 import { PARTS, TOKENIZER } from '../build/whisper/tokenizer.ts';
+import { LORA } from '../checks/other-forms.ts';
 import { CATALOGUE, type Listed, listed } from '../choosing/catalogue.ts';
 import { variantForCpu } from '../choosing/cpu.ts';
 import { importBytes, requireSpace } from '../choosing/space.ts';
@@ -150,7 +151,11 @@ async function removeOthers(folder: string, files: readonly HubFile[]): Promise<
 /** Lists every file of the checkpoint, all of one commit. Downloads the index of a sharded checkpoint to find its shards. */
 async function listFiles(hub: Hub, { revision, pin }: Version, folder: string): Promise<HubFile[]> {
   const config = await lookUp(hub, CONFIG, revision);
-  if (!config) throw new Error(`Cannot find a model ${hub.repository} on ${hub.base}: it has no ${CONFIG} at ${revision}`);
+  if (!config) {
+    const isAdapter = (await lookUp(hub, LORA.file, revision)) !== null;
+    if (isAdapter) throw new Error(`Cannot use ${hub.repository}: ${LORA.sentence}`);
+    throw new Error(`Cannot find a model ${hub.repository} on ${hub.base}: it has no ${CONFIG} at ${revision}`);
+  }
   const find = (name: string) => lookUp(hub, name, config.revision);
   const tokenizer = await find(TOKENIZER);
   const files: (HubFile | null)[] = [config, tokenizer];

@@ -5,6 +5,7 @@ import { checkpointSha256 } from '../build/whisper/build.ts';
 import { isInt8, readConfig } from '../build/whisper/config.ts';
 import { parametersOf } from '../build/whisper/shapes.ts';
 import { inspect } from '../checks/inspect.ts';
+import { otherForm } from '../checks/other-forms.ts';
 import { verify } from '../checks/verify.ts';
 import { variantForCpu } from '../choosing/cpu.ts';
 import { checkSpace } from '../choosing/space.ts';
@@ -23,6 +24,8 @@ import { type Restored, restore } from './restore.ts';
  */
 export async function importModel(checkpoint: string, options: ImportOptions): Promise<Model> {
   const variant = options.variant ?? variantForCpu();
+  const other = otherForm(checkpoint);
+  if (other) throw new Error(`Cannot import ${checkpoint}: ${other}`);
   const weights = isBuilt(checkpoint) ? await restored(checkpoint, variant, options.signal) : undefined;
   const name = options.name ?? (weights ? `${weights.model.name}-${variant}` : basename(resolve(checkpoint)));
   await checkNew(name, variant, options.home);

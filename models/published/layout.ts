@@ -121,6 +121,8 @@ function configOf(folder: string, names: readonly string[]): Facts {
   const type = typeof config.model_type === 'string' ? config.model_type : '';
   if (Array.isArray(config.decoder_params?.vocabulary)) return tone(folder, config, config.decoder_params.vocabulary);
   const known = /^(nemo-(conformer|fastconformer|parakeet)|gigaam)/.test(type);
+  if (type === 'whisper')
+    throw refused(folder, 'it holds an ONNX export of Whisper; import the checkpoint from which it was made, with model.safetensors');
   if (type && !known)
     throw refused(folder, `config.json says "${type.slice(0, 60)}", wanted nemo-conformer-ctc, -rnnt or -tdt, a model of gigaam, or T-one`);
   if (/-aed$|canary/.test(type)) throw refused(folder, 'it is an attention decoder; only CTC, RNN-T and TDT are supported');

@@ -75,7 +75,7 @@ t.test('models pull goes through the proxy that the environment names, except to
     return (await longhand(['models', 'pull', 'owner/name'], given)).stderr;
   };
   t.match(await pull({}), 'Cannot find a model owner/name on http://hub.example');
-  t.strictSame(asked.splice(0), ['hub.example:80']);
+  t.strictSame([...new Set(asked.splice(0))], ['hub.example:80']);
   t.match(await pull({ HF_ENDPOINT: `http://${at(hub)}`, NO_PROXY: '127.0.0.1' }), 'Cannot find a model owner/name');
   t.strictSame(asked, []);
   status = '407 Proxy Authentication Required';

@@ -48,6 +48,11 @@ t.test('pullModel() refuses another architecture before it downloads the weights
   );
 });
 
+t.test('pullModel() recognises an adapter, which has no config of its own', async (t) => {
+  const hub = await openHub(t, { 'owner/lora': t.testdir({ 'adapter_config.json': '{}' }) });
+  await t.rejects(pullModel('owner/lora', { home: home(), hub: hub.base }), /Cannot use owner\/lora: it is an adapter \(LoRA\)/);
+});
+
 t.test('pullModel() takes the parts of a tokenizer where a fine-tuned checkpoint has no tokenizer.json', async (t) => {
   const tuned = join(scratch, 'tuned');
   writeCheckpoint(tuned, SHAPES.plain!, 'F16');

@@ -82,6 +82,34 @@ for (const [what, damage, message] of damages) {
   });
 }
 
+const instead = "import its checkpoint in Hugging Face's layout: a folder with config\\.json, tokenizer\\.json and model\\.safetensors$";
+const others: [what: string, files: Record<string, string>, path: string, message: RegExp][] = [
+  [
+    'a LoRA adapter',
+    { 'adapter_config.json': '{}', 'adapter_model.safetensors': '' },
+    '',
+    /an adapter \(LoRA\).* merge it with its base model/,
+  ],
+  ['a model of CTranslate2', { 'config.json': '{"lang_ids": []}', 'model.bin': '' }, '', new RegExp(`of CTranslate2, .*; ${instead}`)],
+  ['a model of whisper.cpp', { 'ggml-base.bin': 'lmgg' }, '/ggml-base.bin', new RegExp(`of whisper\\.cpp; ${instead}`)],
+  ['the same in a folder', { 'ggml-base.bin': 'lmgg' }, '', new RegExp(`of whisper\\.cpp; ${instead}`)],
+  ['the same in GGUF', { 'base.gguf': '' }, '/base.gguf', new RegExp(`of whisper\\.cpp; ${instead}`)],
+  ['a checkpoint of OpenAI', { 'base.pt': '' }, '/base.pt', new RegExp(`a checkpoint of PyTorch, .*; ${instead}`)],
+  [
+    'weights without their folder',
+    { 'model.safetensors': '' },
+    '/model.safetensors',
+    /it is a file, wanted a folder .*; import the folder/,
+  ],
+  ["a folder of Hugging Face's cache", { snapshots: '', refs: '' }, '', /Hugging Face's cache; import the folder in its snapshots/],
+];
+for (const [what, files, path, message] of others) {
+  t.test(`importModel() says what to do with ${what}`, async (t) => {
+    const folder = t.testdir({ given: files });
+    await t.rejects(importModel(`${folder}/given${path}`, { home: join(folder, 'home'), name: 'other' }), { message });
+  });
+}
+
 t.test('importModel() rejects a model that transcribes nothing correctly unless forced, and stores the measurements', async (t) => {
   const home = t.testdir();
   const folder = checkpoint();

@@ -223,6 +223,12 @@ const damages: [what: string, kind: string, damage: (folder: string) => void, me
     /attention decoder; only CTC, RNN-T and TDT/,
   ],
   ['an unknown family', 'ctc', change('config.json', (text) => text.replace('nemo-conformer-ctc', 'kaldi-rnnt')), /says "kaldi-rnnt"/],
+  [
+    'an export of Whisper',
+    'ctc',
+    change('config.json', (text) => text.replace('nemo-conformer-ctc', 'whisper')),
+    /it holds an ONNX export of Whisper; import the checkpoint from which it was made/,
+  ],
   ['a Git LFS pointer', 'ctc', (folder) => writeFileSync(join(folder, 'model.onnx'), 'version https://git-lfs'), /Git LFS pointer/],
   [
     'a file that is not a model',

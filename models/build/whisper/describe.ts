@@ -40,7 +40,7 @@ export function describe(
       melBins: config.num_mel_bins,
       vocabulary: config.vocab_size,
       alignmentHeads: generation.alignment_heads,
-      longestText: config.max_target_positions ?? LONGEST_TEXT,
+      longestText: Math.min(config.max_target_positions ?? LONGEST_TEXT, recipe.buckets.at(-1)!), // as the cache of the engine
     },
     crossAttention: {
       element: elementOf(variant),

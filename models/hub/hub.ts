@@ -5,13 +5,10 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isFull } from '../choosing/space.ts';
+import { isTemporary, Later, type Place, Refused, refusal, unreachable } from './refusals.ts';
 
 /** A model hub with the URLs of Hugging Face: `{base}/{repository}/resolve/{revision}/{file}`. */
-export interface Hub {
-  base: string;
-  repository: string;
-  /** Sent to the hub only, never to where it redirects. */
-  token?: string;
+export interface Hub extends Place {
   /** Delay between attempts, multiplied by their number. Default 2 s. */
   retryDelayMs?: number;
   signal?: AbortSignal;
@@ -36,15 +33,26 @@ function urlOf({ base, repository }: Hub, revision: string, name: string): URL {
   return new URL(`${repository}/resolve/${encodeURIComponent(revision)}/${name}`, `${base.replace(/\/$/, '')}/`);
 }
 
-/** A file's metadata from the hub; null if there is no such file. Throws if the hub cannot be reached or refuses. */
+/** A file's metadata from the hub; null if there is no such file. Throws if the hub cannot be reached, refuses, or is busy for too long. */
 export async function lookUp(hub: Hub, name: string, revision = 'main'): Promise<HubFile | null> {
+  for (let failures = 1; ; failures++) {
+    try {
+      return await lookUpOnce(hub, name, revision);
+    } catch (error) {
+      if (!(error instanceof Later) || !isTemporary(error) || failures >= ATTEMPTS) throw error;
+      await pause(hub, failures, error);
+    }
+  }
+}
+
+async function lookUpOnce(hub: Hub, name: string, revision: string): Promise<HubFile | null> {
   let url = urlOf(hub, revision, name);
   const found = { bytes: Number.NaN, revision, checksum: '' };
   for (let hop = 0; hop < REDIRECTS; hop++) {
     const response = await request(hub, url, { method: 'HEAD', redirect: 'manual' });
     const { status, headers } = response;
     if (status === 404) return null;
-    if (status >= 400) throw refusal(hub, name, status);
+    if (status >= 400) throw refusal(hub, name, response);
     found.revision = headers.get('x-repo-commit') ?? found.revision;
     found.checksum ||= hash(headers.get('x-linked-etag')) || (status < 300 ? hash(headers.get('etag')) : '');
     if (headers.has('x-linked-size')) found.bytes = Number(headers.get('x-linked-size'));
@@ -85,8 +93,8 @@ export async function download(hub: Hub, file: HubFile, to: string, onBytes?: (b
       const size = await sizeOf(part);
       failures = size > most ? 1 : failures + 1;
       most = Math.max(most, size);
-      if (error instanceof Refused || failures >= ATTEMPTS) throw error;
-      await sleep((hub.retryDelayMs ?? 2000) * failures, undefined, { signal: hub.signal });
+      if (!isTemporary(error) || failures >= ATTEMPTS) throw error;
+      await pause(hub, failures, error);
     }
   }
   if (!(await matches(part, file))) {
@@ -96,6 +104,12 @@ export async function download(hub: Hub, file: HubFile, to: string, onBytes?: (b
     );
   }
   await rename(part, to);
+}
+
+/** Waits before the next attempt, as long as the hub asks to. */
+function pause({ retryDelayMs = 2000, signal }: Hub, failures: number, error: unknown): Promise<void> {
+  const asked = error instanceof Later ? error.waitMs : 0;
+  return sleep(Math.max(retryDelayMs * failures, asked), undefined, { signal });
 }
 
 /**
@@ -114,7 +128,7 @@ async function append(hub: Hub, file: HubFile, part: string, onBytes?: (bytes: n
   try {
     const headers = size > 0 ? { range: `bytes=${size}-` } : undefined;
     const response = await request(hub, url, { headers }, stall.signal);
-    if (response.status >= 400) throw refusal(hub, file.name, response.status);
+    if (response.status >= 400) throw refusal(hub, file.name, response);
     const resumed = response.status === 206;
     const announced = lengthOf(response);
     if (!resumed && isOther(announced, file)) {
@@ -155,50 +169,6 @@ async function request(hub: Hub, url: URL, init: RequestInit, stall?: AbortSigna
     hub.signal?.throwIfAborted();
     throw unreachable(url, cause as Error);
   }
-}
-
-/** Remedies by the codes of TLS; the first that matches counts. */
-const REMEDIES: readonly [RegExp, string][] = [
-  [/EXPIRED|NOT_YET_VALID/, 'its certificate is not valid at this time; check the clock of this machine'],
-  [/ALTNAME/, 'its certificate is for another host; check HF_ENDPOINT, and the proxy if there is one'],
-  [
-    /CERT|SIGNATURE/, // not trusted by this machine, as of a company's own hub or proxy
-    'its certificate is not trusted here; set NODE_EXTRA_CA_CERTS in the environment to a file with the certificate of its authority',
-  ],
-];
-
-/** The error for a hub, or where it redirects, that gives no answer. */
-function unreachable({ origin }: URL, cause: Error): Error {
-  const { code, message } = firstCause(cause);
-  const reason = typeof code === 'string' && !code.startsWith('UND_') ? code : message; // that of a timeout is a number
-  const found = `Cannot reach ${origin} (${reason})`;
-  const remedy =
-    REMEDIES.find(([codes]) => codes.test(reason))?.[1] ??
-    'is this machine online? If not, copy a checkpoint folder to it and use "longhand models import"';
-  return new Error(`${found}: ${remedy}`, { cause });
-}
-
-type Coded = Error & { code?: unknown };
-
-/** Where a proxy refuses, the errors in between say only that the request was cancelled. */
-function firstCause(error: Coded): Coded {
-  return error.cause ? firstCause(error.cause as Coded) : error;
-}
-
-class Refused extends Error {}
-
-function refusal(hub: Hub, name: string, status: number): Error {
-  const message = `Cannot get ${name} of ${hub.repository} from ${hub.base}: it answered ${status}`;
-  if (status === 401 || status === 403) return new Refused(`${message}; ${permission(hub, status)}`);
-  return status === 408 || status === 429 || status >= 500 ? new Error(`${message}; try again later`) : new Refused(message);
-}
-
-/** The remedy. Hugging Face answers 401 for repositories that do not exist and for invalid tokens too, 403 to those who have not accepted its terms. */
-function permission({ base, repository, token }: Hub, status: number): string {
-  if (!token) return 'check the name; if the repository is private or gated, set HF_TOKEN';
-  return status === 401
-    ? 'check the name and HF_TOKEN'
-    : `if the repository is gated, open ${base}/${repository} with the account of HF_TOKEN and accept the terms; otherwise check what the token may read`;
 }
 
 /** The error for a body that ended with an error. The bytes are kept. */

@@ -162,6 +162,49 @@ t.test('lookUp() says what helps against a refusal, with and without a token', a
     await t.rejects(lookUp(await hubWith(t, status, {}, token), 'config.json'), remedy);
 });
 
+/** A hub that answers with these in order, the last one for ever. */
+async function busyHub(t: Test, answers: readonly [status: number, headers: Record<string, string | number>][]) {
+  let requests = 0;
+  const server = createServer((_, response) => {
+    const [status, headers] = answers[Math.min(++requests, answers.length) - 1]!;
+    response.writeHead(status, headers).end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  t.teardown(() => server.closeAllConnections());
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { hub: { base, repository: 'owner/name', retryDelayMs: 1 }, requests: () => requests };
+}
+
+t.test('lookUp() asks a busy hub again, after as long as it says', async (t) => {
+  const found = [200, { 'content-length': 7 }] as const;
+  const limited = { 'retry-after': 1 };
+  const { hub, requests } = await busyHub(t, [[503, {}], [429, limited], [...found]]);
+  const start = performance.now();
+  t.match(await lookUp(hub, 'config.json'), { bytes: 7 });
+  t.ok(performance.now() - start > 990, 'it waited for the second that was asked for');
+  t.equal(requests(), 3);
+  const down = await busyHub(t, [[502, {}]]);
+  await t.rejects(lookUp(down.hub, 'config.json'), /it answered 502; try again later$/);
+  t.equal(down.requests(), 6);
+});
+
+t.test('lookUp() and download() do not wait for longer than a minute, and say how long a hub asks to wait', async (t) => {
+  const inTwoMinutes = new Date(Date.now() + 120_000).toUTCString();
+  for (const [headers, seconds] of [
+    [{ 'retry-after': 300 }, /300/],
+    [{ ratelimit: '"resolvers";r=0;t=243' }, /243/],
+    [{ 'retry-after': inTwoMinutes }, /1[12]\d/],
+  ] as const) {
+    const { hub, requests } = await busyHub(t, [[429, headers]]);
+    const sentence = new RegExp(`it answered 429; try again in ${seconds.source} s$`);
+    await t.rejects(lookUp(hub, 'config.json'), sentence);
+    await t.rejects(download(hub, FILE, join(t.testdir({}), 'weights')), sentence);
+    t.equal(requests(), 2);
+  }
+});
+
 t.test('lookUp() says why it cannot reach a hub, and what to do about a certificate that is not trusted', async (t) => {
   const hub = { base: 'http://127.0.0.1:1', repository: 'owner/name' };
   const fails = (cause: object) => {
@@ -174,5 +217,10 @@ t.test('lookUp() says why it cannot reach a hub, and what to do about a certific
     await t.rejects(fails({ code }), new RegExp(`\\(${code}\\): its certificate is not trusted here; set NODE_EXTRA_CA_CERTS`));
   await t.rejects(fails({ code: 'CERT_HAS_EXPIRED' }), /\(CERT_HAS_EXPIRED\): .* check the clock/);
   await t.rejects(fails({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' }), /is for another host; check HF_ENDPOINT/);
+  const refused = { code: 'UND_ERR_ABORTED', message: 'Proxy response (407) !== 200 when HTTP Tunneling' };
+  await t.rejects(
+    fails(refused),
+    /\(Proxy response \(407\) .*\): the proxy refuses; check its address, user name and password in HTTPS_PROXY/,
+  );
   await t.rejects(fails(new DOMException('it took too long', 'TimeoutError')), /\(it took too long\): is this machine online/);
 });

@@ -41,8 +41,8 @@ export async function pullModel(name: string, options: PullOptions): Promise<Mod
   const modelName = options.name ?? repository.split('/')[1]!;
   const variant = options.variant ?? variantForCpu();
   await checkNew(modelName, variant, options.home);
-  const { token, signal, retryDelayMs } = options;
-  const hub: Hub = { base: baseOf(options.hub), repository, token, signal, retryDelayMs };
+  const { signal, retryDelayMs } = options;
+  const hub: Hub = { base: baseOf(options.hub), repository, token: tokenOf(options.token), signal, retryDelayMs };
   const folder = downloadFolder(repository, options.home);
   const into = { ...options, name: modelName, variant, licence: entry?.licence };
   return claimed(claimOf(folder), `pull ${repository}`, () => pulled(hub, { revision, pin }, folder, into));
@@ -83,6 +83,13 @@ function baseOf(given?: string): string {
     throw new Error(`Cannot use HF_ENDPOINT: its URL has a user name or password; set HF_TOKEN instead, which is sent to ${url.host}`);
   if (url && /^https?:$/.test(url.protocol)) return given.replace(/\/+$/, '');
   throw new Error(`Cannot use HF_ENDPOINT=${given}: expected the URL of a model hub, such as ${HUB}`);
+}
+
+/** The token without the spaces and line breaks around it, as in a file of it; none if it is empty. The error does not repeat it. */
+function tokenOf(given = ''): string | undefined {
+  const token = given.trim();
+  if (/^[\x21-\x7e]*$/.test(token)) return token || undefined;
+  throw new Error('Cannot use HF_TOKEN: it has a space, a line break or another character that no token has; copy it again');
 }
 
 type Version = Pick<Wanted, 'revision' | 'pin'>;

@@ -10,6 +10,8 @@ export interface FakeHub {
   seen: string[];
   /** Revisions of requests. */
   revisions: Set<string>;
+  /** The headers `authorization` of requests. */
+  tokens: Set<string>;
   /** Breaks the connection after this many bytes of a file's body, once per entry. */
   cuts: number[];
   damage?: string;
@@ -22,7 +24,7 @@ export interface FakeHub {
 
 /** A model hub on a real socket: weights are redirected to another path and have `x-linked-*` headers; small files have the git blob hash as ETag. */
 export async function openHub(t: { teardown(after: () => unknown): void }, repositories: Record<string, string>): Promise<FakeHub> {
-  const hub: FakeHub = { base: '', seen: [], revisions: new Set(), cuts: [], ranges: true };
+  const hub: FakeHub = { base: '', seen: [], revisions: new Set(), tokens: new Set(), cuts: [], ranges: true };
   const server = createServer((request, response) => serve(hub, repositories, request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => server.close());
@@ -40,6 +42,7 @@ function serve(hub: FakeHub, repositories: Record<string, string>, request: Inco
     ? createHash('sha256').update(body).digest('hex')
     : createHash('sha1').update(`blob ${body.length}\0`).update(body).digest('hex');
   hub.revisions.add(revision!);
+  if (request.headers.authorization) hub.tokens.add(request.headers.authorization);
   hub.seen.push([request.method, place, file, request.headers.range].filter(Boolean).join(' '));
   if (large && place === 'resolve') {
     const headers = {

@@ -125,6 +125,18 @@ t.test('pullModel() reports what is wrong with a name, a repository or a hub', a
   });
 });
 
+t.test('pullModel() refuses a token that cannot be sent, without repeating it, and ignores what is around it', async (t) => {
+  const hub = await openHub(t, { 'owner/tuned': single });
+  const pull = (token: string) => pullModel('owner/tuned', { home: home(), hub: hub.base, token });
+  for (const token of ['hf_secret\nhf_other', 'hf_sec\u2026ret', 'Bearer hf_secret'])
+    await t.rejects(pull(token), {
+      message: 'Cannot use HF_TOKEN: it has a space, a line break or another character that no token has; copy it again',
+    });
+  t.strictSame(hub.seen, []);
+  t.match(await pull(' hf_secret\r\n'), { name: 'tuned' });
+  t.strictSame([...hub.tokens], ['Bearer hf_secret']);
+});
+
 t.test('pullModel() takes a branch or a pull request whose name has slashes', async (t) => {
   const hub = await openHub(t, { 'owner/tuned': single });
   const model = await pullModel('owner/tuned@refs/pr/2', { home: home(), hub: hub.base });

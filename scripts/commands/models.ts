@@ -141,7 +141,11 @@ async function importLocal(given: string, options: Options): Promise<void> {
       `Cannot import ${given}: it is neither a folder or file here nor an installed model; "longhand models pull" downloads models`,
     );
   const nemo = nemoFile(path);
-  if (isBuilt(path) || (!nemo && !isPublished(path))) {
+  const isWhisper = isBuilt(path) || (!nemo && !isPublished(path));
+  if (isWhisper && languages !== undefined)
+    throw new Error(`Cannot import ${given} with --languages: it is for CTC and transducer models; those of Whisper have their own`);
+  if (!nemo && decoder) throw new Error(`Cannot import ${given} with --decoder: it is for hybrid .nemo files`);
+  if (isWhisper) {
     return make(path, options, (making) => importModel(path, { ...making, licence, source }));
   }
   const [{ importPublished }, { examine }] = await Promise.all([

@@ -27,6 +27,8 @@ t.test('longhand reports in plain language what is missing, and exits with 1', a
     [['admin', 'template', 'preview', missing, '--slug', 'tasks'], /Cannot use .*missing\.wav: no such file/],
     [['admin', 'template', 'preview', path.join(folder, 'bad.json'), '--slug', 'tasks'], /bad\.json is not JSON with segments/],
     [['migrate'], /Cannot open the database: .*Start it, or correct DATABASE_URL/, { DATABASE_URL: nowhere }],
+    [['models', 'import', 'whisper-base', '--languages', 'ru'], /with --languages: it is for CTC and transducer models; those of Whisper/],
+    [['models', 'import', 'whisper-base', '--decoder', 'ctc'], /with --decoder: it is for hybrid \.nemo files/],
     [['models', 'import', 'whisper-typo'], /neither a folder or file here nor an installed model; "longhand models pull" downloads/],
   ];
   for (const [args, words, more] of calls)

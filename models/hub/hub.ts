@@ -20,7 +20,7 @@ export interface HubFile {
   bytes: number;
   /** Commit of the repository; later files are downloaded from the same one. */
   revision: string;
-  /** sha256 of a large file, git's blob sha1 of a small one, empty if the hub reports none. */
+  /** sha256 of a large file, git's blob sha1 of a small one, on some mirrors the sha1 of both, empty if the hub reports none. */
   checksum: string;
 }
 
@@ -205,11 +205,13 @@ function hash(tag: string | null): string {
   return /^(?:W\/)?"?([0-9a-f]{64}|[0-9a-f]{40})"?$/.exec(tag ?? '')?.[1] ?? '';
 }
 
+/** 40 digits are git's hash of a small file on Hugging Face, or the SHA-1 of any file on a mirror such as Artifactory. */
 async function matches(path: string, { checksum }: HubFile): Promise<boolean> {
   if (checksum === '') return true;
-  const digest = checksum.length === 64 ? createHash('sha256') : createHash('sha1').update(`blob ${await sizeOf(path)}\0`);
-  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), digest);
-  return digest.digest('hex') === checksum;
+  const git = createHash('sha1').update(`blob ${await sizeOf(path)}\0`);
+  const hashes = checksum.length === 64 ? [createHash('sha256')] : [git, createHash('sha1')];
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) for (const each of hashes) each.update(chunk);
+  return hashes.some((each) => each.digest('hex') === checksum);
 }
 
 async function sizeOf(path: string): Promise<number> {

@@ -186,9 +186,9 @@ async function listFiles(hub: Hub, { revision, pin }: Version, folder: string): 
   return files.filter((file) => file !== null);
 }
 
-/** The file, to be verified by the known checksum. Throws if the hub reports another one. */
+/** The file, to be verified by the known checksum. Throws if the hub reports another one of this kind. */
 function pinned(hub: Hub, file: HubFile, { sha256 }: Pin): HubFile {
-  if (file.checksum === '' || file.checksum === sha256) return { ...file, checksum: sha256 };
+  if (file.checksum.length !== sha256.length || file.checksum === sha256) return { ...file, checksum: sha256 };
   const found = `${hub.base} reports the checksum ${file.checksum}, wanted ${sha256}`;
   throw new Error(
     `Cannot use ${file.name} of ${hub.repository}: ${found}; to take it all the same, pull ${hub.repository}@${file.revision}`,

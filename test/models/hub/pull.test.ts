@@ -100,6 +100,19 @@ t.test('pullModel() takes a short name to mean one commit, and no other weights 
   t.match(await pull('tiny@c0ffee', home()), { licence: 'MIT' });
 });
 
+t.test('pullModel() verifies the SHA-1 that a mirror reports of every file', async (t) => {
+  const hub = await openHub(t, { 'openai/whisper-tiny': single });
+  hub.mirror = true;
+  const pull = (name: string) => pullModel(name, { home: home(), hub: hub.base });
+  t.match(await pull('tiny@main'), { name: 'whisper-tiny', source: `${hub.base}/openai/whisper-tiny@main` });
+  for (const damage of ['model.safetensors', 'tokenizer.json']) {
+    hub.damage = damage;
+    await t.rejects(pull('tiny@main'), new RegExp(`Cannot use ${damage}.*checksum`));
+  }
+  hub.damage = undefined;
+  await t.rejects(pull('tiny'), /Cannot use model\.safetensors .*: its checksum differs/, 'downloaded, and compared with the known one');
+});
+
 t.test('PINS have a commit and a checksum each, no two alike, of models in the catalogue', async (t) => {
   const pins = Object.values(PINS);
   for (const { revision, sha256 } of pins) t.match([revision, sha256], [/^[0-9a-f]{40}$/, /^[0-9a-f]{64}$/]);

@@ -32,7 +32,7 @@ export async function fittingModel(
       : await findModel(wanted, home);
   const { name } = model;
   if (model.kind === 'diarization')
-    throw new Error(`Cannot recognise speech with ${name}: it requires ${model.kind}; "longhand models list" shows the others`);
+    throw new Error(`Cannot recognise speech with ${name}: it is for ${model.kind}; "longhand models list" shows the others`);
   if (dotProduct || model.variant !== 'int8' || !isOurs(model.descriptor)) return model;
   const source = `${model.source}; without saturation, from ${model.files.map((file) => file.sha256.slice(0, 8)).join('-')}`;
   const folder = join(conversionsFolder(name, home), createHash('sha256').update(source).digest('hex').slice(0, 16));

@@ -22,6 +22,8 @@ export interface HubFile {
   revision: string;
   /** sha256 of a large file, git's blob sha1 of a small one, on some mirrors the sha1 of both, empty if the hub reports none. */
   checksum: string;
+  /** Changes with the content, if the hub reports no checksum: the entity tag, or the time of the last change. */
+  version?: string;
 }
 
 const ATTEMPTS = 6; // consecutive attempts without a new byte
@@ -47,7 +49,7 @@ export async function lookUp(hub: Hub, name: string, revision = 'main'): Promise
 
 async function lookUpOnce(hub: Hub, name: string, revision: string): Promise<HubFile | null> {
   let url = urlOf(hub, revision, name);
-  const found = { bytes: Number.NaN, revision, checksum: '' };
+  const found = { bytes: Number.NaN, revision, checksum: '', version: '' };
   for (let hop = 0; hop < REDIRECTS; hop++) {
     const response = await request(hub, url, { method: 'HEAD', redirect: 'manual' });
     const { status, headers } = response;
@@ -55,6 +57,7 @@ async function lookUpOnce(hub: Hub, name: string, revision: string): Promise<Hub
     if (status >= 400) throw refusal(hub, name, response);
     found.revision = headers.get('x-repo-commit') ?? found.revision;
     found.checksum ||= hash(headers.get('x-linked-etag')) || (status < 300 ? hash(headers.get('etag')) : '');
+    if (status < 300) found.version = headers.get('etag') ?? headers.get('last-modified') ?? '';
     if (headers.has('x-linked-size')) found.bytes = Number(headers.get('x-linked-size'));
     else if (status < 300 && Number.isNaN(found.bytes)) found.bytes = lengthOf(response);
     const location = headers.get('location');
@@ -66,14 +69,19 @@ async function lookUpOnce(hub: Hub, name: string, revision: string): Promise<Hub
 }
 
 /** Where a part is kept, separately per version: a download never continues with another version's bytes. */
-function partOf(to: string, { checksum, revision }: HubFile): string {
-  return `${to}.${checksum.slice(0, 12) || encodeURIComponent(revision)}.part`;
+function partOf(to: string, { checksum, revision, version }: HubFile): string {
+  const known = version && createHash('sha256').update(`${revision} ${version}`).digest('hex');
+  return `${to}.${(checksum || known)?.slice(0, 12) || encodeURIComponent(revision)}.part`;
+}
+
+/** Whether the whole file may be there. Without a checksum it may be that of another version, of the same size. */
+async function isHere({ checksum, bytes }: HubFile, to: string): Promise<boolean> {
+  return checksum !== '' && (await sizeOf(to)) === bytes;
 }
 
 /** Bytes of a file that earlier attempts have left here. */
 export async function bytesHere(file: HubFile, to: string): Promise<number> {
-  const whole = await sizeOf(to);
-  return whole === file.bytes ? whole : sizeOf(partOf(to, file));
+  return (await isHere(file, to)) ? file.bytes : sizeOf(partOf(to, file));
 }
 
 /**
@@ -81,7 +89,7 @@ export async function bytesHere(file: HubFile, to: string): Promise<number> {
  * @param onBytes called with the bytes present so far.
  */
 export async function download(hub: Hub, file: HubFile, to: string, onBytes?: (bytes: number) => void): Promise<void> {
-  if ((await sizeOf(to)) === file.bytes && (await matches(to, file))) return onBytes?.(file.bytes); // otherwise it is another version
+  if ((await isHere(file, to)) && (await matches(to, file))) return onBytes?.(file.bytes); // otherwise it is another version
   const part = partOf(to, file);
   let most = 0; // bytes present after any attempt: a server that cannot resume restarts the file
   for (let failures = 0; (await sizeOf(part)) !== file.bytes; ) {

@@ -22,6 +22,8 @@ export interface FakeHub {
   unsummed?: boolean;
   /** Answers as Artifactory does: each file itself, with its SHA-1 as ETag, and no commit. */
   mirror?: boolean;
+  /** Answers as a bucket of S3 does: each file itself, with an entity tag that is no checksum known here, and no commit. */
+  bucket?: boolean;
 }
 
 /** A model hub on a real socket: weights are redirected to another path and have `x-linked-*` headers; small files have the git blob hash as ETag. */
@@ -46,7 +48,7 @@ function serve(hub: FakeHub, repositories: Record<string, string>, request: Inco
   hub.revisions.add(revision!);
   if (request.headers.authorization) hub.tokens.add(request.headers.authorization);
   hub.seen.push([request.method, place, file, request.headers.range].filter(Boolean).join(' '));
-  if (large && place === 'resolve' && !hub.mirror) {
+  if (large && place === 'resolve' && !hub.mirror && !hub.bucket) {
     const headers = {
       ...(hub.unsummed ? {} : { 'x-linked-etag': `"${tag}"` }),
       'x-linked-size': body.length,
@@ -58,13 +60,14 @@ function serve(hub: FakeHub, repositories: Record<string, string>, request: Inco
   if (hub.damage === file) body[body.length - 1]! ^= 1;
   const from = hub.ranges ? Number(/bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0) : 0;
   const sized = hub.unsized === file ? {} : { 'content-length': body.length - from };
-  const own = hub.mirror
-    ? {
-        etag: createHash('sha1')
-          .update(readFileSync(join(folder, file)))
-          .digest('hex'),
-      }
-    : { ...(large && hub.unsummed ? {} : { etag: `"${tag}"` }), 'x-repo-commit': 'c0ffee' };
+  const digest = (algorithm: string) =>
+    createHash(algorithm)
+      .update(readFileSync(join(folder, file)))
+      .digest('hex');
+  const own =
+    hub.mirror || hub.bucket
+      ? { etag: digest(hub.bucket ? 'md5' : 'sha1') }
+      : { ...(large && hub.unsummed ? {} : { etag: `"${tag}"` }), 'x-repo-commit': 'c0ffee' };
   const headers = { ...own, ...sized };
   response.writeHead(
     from > 0 ? 206 : 200,

@@ -155,6 +155,32 @@ t.test('pullModel() discards a partial download of an earlier version, even if i
   );
 });
 
+t.test('pullModel() keeps neither a whole nor a partial file of an earlier version where the hub reports no checksums', async (t) => {
+  const repositories = { 'owner/changed': join(scratch, 'first') };
+  writeCheckpoint(repositories['owner/changed'], SHAPES.plain!, 'F16');
+  const hub = await openHub(t, repositories);
+  hub.bucket = true;
+  const again = join(scratch, 'second');
+  writeCheckpoint(again, SHAPES.plain!, 'F16');
+  const weights = readFileSync(join(again, 'model.safetensors'));
+  for (let at = weights.length >> 1, end = at + 1000; at < end; at++) weights[at]! ^= 8;
+  writeFileSync(join(again, 'model.safetensors'), weights);
+  const wanted = await importModel(again, { home: home(), name: 'by-hand' });
+  for (const cuts of [[], new Array(6).fill(0)]) {
+    repositories['owner/changed'] = join(scratch, 'first');
+    const folder = home();
+    hub.cuts = cuts.length ? [weights.length - 5, ...cuts] : [];
+    const refuse = () => Promise.reject(new Error('not accurate enough'));
+    await t.rejects(
+      pullModel('owner/changed', { home: folder, hub: hub.base, measure: refuse, quick: true, retryDelayMs: 1 }),
+      cuts.length ? /broke off/ : /not accurate enough/,
+    );
+    repositories['owner/changed'] = again;
+    const pulled = await pullModel('owner/changed', { home: folder, hub: hub.base });
+    t.strictSame(pulled.files, wanted.files, cuts.length ? 'after a partial file' : 'after a whole one');
+  }
+});
+
 t.test('pullModel() restarts a file if the server cannot resume', async (t) => {
   const hub = await openHub(t, { 'openai/whisper-tiny': single });
   hub.ranges = false;

@@ -29,6 +29,8 @@ export interface Track {
   startSeconds: number;
   /** Timestamps may restart at any point, as in broadcasts and chained streams. */
   broadcast: boolean;
+  /** Timestamps are frames counted at one rate: where it is wrong or changes, they run fast or slow, and nothing is missing. */
+  counted: boolean;
   /** Found only by reading further than usual, which decoding has to repeat. */
   deep: boolean;
   /** An MP4 track of which its list of edits leaves nothing, so that decoding has to ignore the list. */
@@ -55,6 +57,7 @@ const UNKNOWN_CODEC = /codec not found|unknown codec|unsupported codec tag/i; //
 const PICTURE_CODECS = new Set(['png', 'bmp', 'gif', 'tiff', 'webp', 'jpeg2000']); // a lone mjpeg stream is judged by its disposition
 const BROADCAST_FORMATS = new Set(['mpegts', 'mpeg', 'ogg', 'flv', 'wtv']); // containers whose timestamps may restart
 const MP4 = /\bmp4\b/; // and QuickTime
+const COUNTED_FORMATS = new Set(['aac', 'loas', 'avi']); // without timestamps in the file
 const HEADERLESS_FORMATS = new Set(['flv', 'mpeg']); // containers whose tracks show only in their first packets
 const FILM_CODECS = new Set(['ac3', 'eac3', 'dts', 'truehd', 'mlp']); // of films and broadcasts, never used for calls
 const FEW_CHANNELS = new Set(['', 'mono', 'stereo', 'downmix']);
@@ -70,7 +73,7 @@ export function hardened({ decoders }: Pick<Tools, 'decoders'>): string[] {
     '-protocol_whitelist',
     'file',
     '-format_whitelist',
-    'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mp3,wav,w64,aac,ogg,flac,amr,asf,aiff,au,caf,ac3,eac3,dts,wv,tta,ape,voc,gsm,rm,avi,flv,mpeg,mpegts,mpegvideo,mxf,dv,wtv',
+    'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mp3,wav,w64,aac,loas,ogg,flac,amr,asf,aiff,au,caf,ac3,eac3,dts,wv,tta,ape,voc,gsm,rm,avi,flv,mpeg,mpegts,mpegvideo,mxf,dv,wtv',
     '-codec_whitelist',
     decoders,
     '-max_alloc',
@@ -161,7 +164,7 @@ function unknownCodec(): MediaError {
 
 function toTrack(
   { index, codec, layout, default: chosen, language }: Stream,
-  { startSeconds }: Listing,
+  { format, startSeconds }: Listing,
   file: Pick<Track, 'broadcast' | 'deep' | 'part' | 'unedited' | 'unsized'>,
 ): Track {
   return {
@@ -171,6 +174,7 @@ function toTrack(
     surround: surroundOf(codec, layout),
     default: chosen,
     language,
+    counted: COUNTED_FORMATS.has(format),
     startSeconds: file.unedited ? 0 : startSeconds,
     ...file,
   };

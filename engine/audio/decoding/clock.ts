@@ -32,6 +32,7 @@ const EVEN_LAG = { boundaries: 8, least: 0.01, most: 1.2, share: 0.8, near: 0.6 
 export class Clock {
   #longest: number;
   #longestPause: number;
+  #counted: boolean;
   #waiting: Frame[] = [];
   #ahead = 0; // samples in `#waiting`
   #honoured = 0; // lag already applied to the output, or rejected
@@ -43,10 +44,12 @@ export class Clock {
   /**
    * @param longest limit on the output, samples
    * @param longestPause samples: a longer jump is a clock reset
+   * @param counted timestamps are frames counted: those that are late by any share of their length show a wrong rate, and so do later ones
    */
-  constructor(longest: number, longestPause = longest) {
+  constructor(longest: number, longestPause = longest, counted = false) {
     this.#longest = longest;
     this.#longestPause = longestPause;
+    this.#counted = counted;
   }
 
   /** Adds a frame; yields those whose position is certain. */
@@ -68,7 +71,8 @@ export class Clock {
   #next(): Placed {
     const foreseen = this.#ahead >= LOOK_AHEAD_SAMPLES || this.#waiting.length > LOOK_AHEAD_FRAMES;
     const [least, most] = this.#errors();
-    if (foreseen) this.#isEven = least >= MIN_LAG_SAMPLES && isEven(this.#waiting);
+    if (foreseen && !(this.#isEven && this.#counted))
+      this.#isEven = least >= MIN_LAG_SAMPLES && isEven(this.#waiting, this.#counted ? Number.POSITIVE_INFINITY : EVEN_LAG.most);
     const head = this.#waiting[0]!;
     let [silence, skip] = [0, 0];
     if (least >= (foreseen || this.#isEven ? MIN_LAG_SAMPLES : MIN_END_LAG_SAMPLES)) silence = this.#missing(least);
@@ -110,12 +114,13 @@ export class Clock {
 }
 
 /** Whether every frame is late by about the same share of the previous frame's length. */
-function isEven(frames: readonly Frame[]): boolean {
+function isEven(frames: readonly Frame[], most: number): boolean {
   const steps = frames.slice(1).map(({ lag }, i) => lag - frames[i]!.lag);
   if (steps.length < EVEN_LAG.boundaries) return false;
   const samples = frames.reduce((sum, { count }) => sum + count, 0) - frames.at(-1)!.count;
   const grown = frames.at(-1)!.lag - frames[0]!.lag;
-  if (grown < EVEN_LAG.least * samples || grown > EVEN_LAG.most * samples) return false;
-  const mean = grown / steps.length;
-  return steps.filter((step) => Math.abs(step - mean) <= EVEN_LAG.near * mean).length >= EVEN_LAG.share * steps.length;
+  if (grown < EVEN_LAG.least * samples || grown > most * samples) return false;
+  const isNear = (step: number, usual: number) => Math.abs(step - usual) <= EVEN_LAG.near * usual;
+  const near = steps.filter((step, i) => isNear(step, (grown / samples) * frames[i]!.count));
+  return near.length >= EVEN_LAG.share * steps.length;
 }

@@ -82,13 +82,13 @@ function filters(layout: Track['layout']): string {
 async function fill(
   run: Confined,
   opened: (channels: number) => Scratch,
-  { broadcast, surround }: Track,
+  { broadcast, counted, surround }: Track,
   options: TrackOptions,
 ): Promise<Scratch> {
   const { maxSeconds, minSeconds = MIN_SECONDS, mostChannels, onProgress } = options;
   const reader = new MatroskaReader();
   const stamps = new Stamps();
-  const clock = new Clock(maxSeconds * SAMPLE_RATE, broadcast ? CLOCK_RESET_SECONDS * SAMPLE_RATE : undefined);
+  const clock = new Clock(maxSeconds * SAMPLE_RATE, broadcast ? CLOCK_RESET_SECONDS * SAMPLE_RATE : undefined, counted);
   let [channels, sound] = [0, 0];
   let scratch: Scratch | undefined;
   const place = async ({ silence, skip, count, samples }: Placed) => {

@@ -63,6 +63,34 @@ t.test('decode() keeps the times of ADTS whose channels change', async (t) => {
   await check(t, 'channels.aac', 19, 2);
 });
 
+t.test('decode() keeps the times of AAC whose sample rate changes to any other, in ADTS and in LATM', async (t) => {
+  for (const [format, ...codec] of [['adts'], ['latm', '-flags', '+global_header']]) {
+    const options = ['-c:a', 'aac', ...codec, '-f', format!];
+    await part('slow.aac', 4, 1, 16_000, ...options);
+    await part('fast.aac', 10, 1, 48_000, ...options);
+    joined('faster.aac', 'slow.aac', 'fast.aac', 'slow.aac');
+    await check(t, 'faster.aac', 18, 5); // at 16 kHz the encoder adds up to 0.13 s to a part
+  }
+});
+
+t.test('decode() keeps the sound of an AVI file together, however wrong its rate is', async (t) => {
+  for (const codec of ['libmp3lame', 'pcm_s16le']) {
+    await part('whole.avi', 6, 1, 44_100, '-c:a', codec);
+    const bytes = readFileSync(at('whole.avi'));
+    for (const [scale, rate] of [
+      [0, 0],
+      [1, 1],
+      [1, 3000],
+    ] as const) {
+      const header = bytes.indexOf('auds') + 20;
+      bytes.writeUInt32LE(scale, header);
+      bytes.writeUInt32LE(rate, header + 4);
+      writeFileSync(at('wrong.avi'), bytes);
+      await check(t, 'wrong.avi', 6, 1);
+    }
+  }
+});
+
 t.test('decode() keeps the times of packets that are lost before and after a change of channels', async (t) => {
   const ac3 = ['-c:a', 'ac3', '-muxdelay', '0'];
   await part('surround.ts', 5, 6, 48_000, ...ac3);

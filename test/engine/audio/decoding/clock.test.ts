@@ -6,8 +6,8 @@ const RATE = 16_000;
 const PACKET = 320; // samples: 20 ms
 const frame = (lag: number, count = PACKET): Frame => ({ lag, count, samples: new Float32Array(0) });
 
-function place(frames: Frame[], longest = 36_000 * RATE, longestPause?: number): Placed[] {
-  const clock = new Clock(longest, longestPause);
+function place(frames: Frame[], longest = 36_000 * RATE, longestPause?: number, counted?: boolean): Placed[] {
+  const clock = new Clock(longest, longestPause, counted);
   return [...frames.flatMap((frame) => [...clock.push(frame)]), ...clock.end()];
 }
 
@@ -91,6 +91,23 @@ t.test('Clock treats neither jitter nor a clock at twice the speed as a loss', a
     19 * PACKET,
     'a frame every 0.4 s in a pause is no drift',
   );
+});
+
+t.test('Clock takes counted frames that are late by any share of their length for a wrong rate, and later ones, too', async (t) => {
+  const counted = (lagOf: (samples: number) => number, lengths = [PACKET]) => {
+    let samples = 0;
+    const frames = Array.from({ length: 2000 }, (_, i) => {
+      const count = lengths[i % lengths.length]!;
+      samples += count;
+      return frame(Math.round(lagOf(samples - count)), count);
+    });
+    return place(frames, undefined, undefined, true);
+  };
+  for (const share of [0.5, 2, 19, 48_000])
+    for (const lengths of [[PACKET], [340, 42]])
+      t.equal(silence(counted((samples) => samples * share, lengths)), 0, `${share}, frames of ${lengths}`);
+  t.equal(silence(counted((samples) => (samples < 10 * RATE ? 0 : 2 * (samples - 10 * RATE)))), 0, 'from 10 s on');
+  t.equal(silence(counted((samples) => (samples < 20 * RATE ? 0 : RATE))), RATE, 'a second is missing');
 });
 
 t.test('Clock follows a slightly slow or fast clock to within 20 ms', async (t) => {

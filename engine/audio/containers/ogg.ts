@@ -4,12 +4,16 @@ import { bytesOf } from './read.ts';
 export interface Part {
   start: number;
   end: number;
-  /** An Ogg file in which streams begin after others: its clock may restart. Otherwise it runs through, however long a pause is. */
+  /**
+   * An Ogg file in which streams begin after others, or FLAC begins in the middle of a stream: its clock may restart. Otherwise it runs
+   * through, however long a pause is.
+   */
   chained: boolean;
 }
 
 const PAGE = Buffer.from('OggS\0', 'latin1');
 const FLAGS_AT = PAGE.length;
+const TIME_AT = 6; // of the end of a page, in samples
 const SEGMENTS_AT = 26; // number of segments, then their lengths, then the packets
 const BEGINNING = 2; // flag of the first page of a stream
 const KIND_BYTES = 16; // of the first packet: with Vorbis and Opus the codec, the channels and the sample rate
@@ -27,6 +31,13 @@ export async function oggParts(path: string, most: number, signal?: AbortSignal)
   let kinds = ''; // of the streams of the part
   let link = { start: 0, kinds: '' }; // streams that began together
   let begun = false; // a page was not the first of a stream
+  let dated = false; // one had a time
+  /** Whether a page has a time. FLAC whose first one is later than its samples joins a stream under way: ffmpeg has it leap there. */
+  const date = (page: Buffer): boolean => {
+    const time = page.length < HEAD_BYTES ? 0n : page.readBigInt64LE(TIME_AT);
+    if (time > 0n && link.kinds.startsWith('flac') && time > mostSamples(page, link.kinds)) parts.at(-1)!.chained = true;
+    return time > 0n;
+  };
   const join = () => {
     if (parts.length && kinds === link.kinds && !kinds.includes(SPEEX)) parts.at(-1)!.chained = true;
     else {
@@ -42,8 +53,10 @@ export async function oggParts(path: string, most: number, signal?: AbortSignal)
       if (bytes[at + FLAGS_AT] !== BEGINNING) {
         if (!begun) join();
         begun = true;
+        if (!dated) dated = date(bytes.subarray(at));
       } else {
         if (begun) link = { start: offset + at, kinds: '' };
+        dated = false;
         begun = false;
         if (link.kinds.length < MAX_KINDS_CHARACTERS) link.kinds += `${kindOf(bytes.subarray(at))} `;
       }
@@ -59,6 +72,13 @@ export async function oggParts(path: string, most: number, signal?: AbortSignal)
   take(rest, true);
   if (parts.length) parts.at(-1)!.end = offset + rest.length;
   return parts;
+}
+
+/** Samples of the packets that begin and end in a page of FLAC, and of one more, by its longest block. */
+function mostSamples(page: Buffer, kind: string): bigint {
+  const lengths = page.subarray(SEGMENTS_AT + 1, SEGMENTS_AT + 1 + page[SEGMENTS_AT]!);
+  const packets = 1 + lengths.filter((length) => length < 255).length;
+  return BigInt(packets * Number.parseInt(kind.slice(8, 12), 16));
 }
 
 /** Codec, sample rate and channels of a stream, as in the first packet of its first page. */

@@ -75,6 +75,11 @@ t.test('probe() finds a codec unknown that ffmpeg refuses to list, in Ogg and AI
   for (const name of ['swapped.aifc', 'whole.ogg']) t.equal(await probed(at(name)), 'UNSUPPORTED_CODEC', name);
 });
 
+t.test('decode() calls a codec unsupported that ffmpeg decodes as an experiment only', async (t) => {
+  await make('sonic.mka', '-f', 'lavfi', '-i', 'sine=d=2', '-strict', '-2', '-c:a', 'sonic');
+  t.equal(await outcome(at('sonic.mka')), 'UNSUPPORTED_CODEC');
+});
+
 t.test('decode() keeps what can be decoded of a damaged file', async (t) => {
   const mp3 = await readFile(clip('en_jfk.mp3'));
   await writeFile(at('damaged.mp3'), Buffer.concat([mp3.subarray(0, mp3.length / 2), Buffer.alloc(3000, 0x55)]));

@@ -100,6 +100,8 @@ t.test('decode() reads a file after the text of a form or of HTTP, and after zer
   t.equal(lead?.start, Buffer.byteLength(FORM));
   writeFileSync(at('archive.wav'), Buffer.concat([Buffer.from('PK\x03\x04'), readFileSync(at('one.m4a'))]));
   t.equal((await partsOf(at('archive.wav')))[0]?.start, 0, 'nothing is taken out of an archive');
+  writeFileSync(at('bytes.wav'), Buffer.concat([Buffer.from('Gespräch', 'latin1'), readFileSync(at('one.m4a'))]));
+  t.equal((await partsOf(at('bytes.wav')))[0]?.start, 0, 'nor from behind bytes that are no text');
 });
 
 t.test('decode() reads WAV, AIFF and MP4 files with other bytes between them', async (t) => {

@@ -138,7 +138,7 @@ const VARIABLES = {
   MAIL_FROM: flagless
     .refine((text) => /^[^\s@]+@[^\s@]+$|<[^\s@]+@[^\s@]+>$/.test(text), 'must be an address, such as Longhand <longhand@example.com>')
     .optional()
-    .describe('Sender of these messages, such as `Longhand <longhand@example.com>`'),
+    .describe('Sender of these messages, such as `Longhand <longhand@example.com>`; required with `SMTP_URL`'),
   LONGHAND_METRICS: metrics
     .default('127.0.0.1:9464')
     .describe('Where the API serves `/metrics`: a separate address and port, `public` for the main port with a token, or `off`'),

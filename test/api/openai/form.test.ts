@@ -35,6 +35,7 @@ function requestOf(form: string, bytes: number): Request {
 t.test('readForm() ends whatever the parts of a form are, however it arrives and wherever it ends', async (t) => {
   const part = (headers: string, bytes: number) => `--x\r\n${headers}\r\n\r\n${'a'.repeat(bytes)}\r\n`;
   const file = part(KINDS[1]!, 20_000);
+  let forms = 0;
   for (const kind of KINDS) {
     for (const bytes of [10, 40_000]) {
       const other = part(kind, bytes);
@@ -46,9 +47,11 @@ t.test('readForm() ends whatever the parts of a form are, however it arrives and
             () => received % 20_000 === 0 || received === bytes || received === bytes + 20_000,
             ({ code }: { code?: string }) => code === 'invalid_form' || code === 'unsupported_file_format',
           );
+          forms++;
           if (!(await ended)) t.fail(`${kind} of ${bytes} bytes in chunks of ${chunk}: ${received} bytes`);
         }
       }
     }
   }
+  t.equal(forms, KINDS.length * 2 * 9 * 3);
 });

@@ -23,8 +23,7 @@ export const WITHOUT_SPACES = new Set(['zh', 'ja', 'yue', 'th', 'lo', 'my', 'km'
 
 /**
  * The words of a window with their times, ordered and without overlap. Only frames with speech are aligned, so that no word begins, ends or
- * lies in a pause; a word across a pause keeps its longer part, and the adjacent word gets the other. What precedes the first word, and is none, is
- * left to nobody.
+ * lies in a pause; a word across a pause keeps one part (see `attendedRun`), and a word adjacent to the other gets that.
  * @param speech spans in seconds of the window
  * @param seconds the window's actual length
  */
@@ -81,10 +80,7 @@ function framesOf(speech: readonly Span[], seconds: number, tokens: number, tick
   return heard.length > tokens ? heard : all;
 }
 
-/**
- * Keeps one run between pauses of each word, the longest one or that which `first` chooses for the first word; frames cut off next to a
- * neighbour go to it.
- */
+/** Keeps the run between pauses that `choose` takes for each word; frames cut off next to a neighbour go to it. */
 function withoutPauses(ranges: readonly Range[], frames: Int32Array, choose: (runs: Range[], word: number) => Range): Range[] {
   const kept = ranges.map((range, i) => choose(runs(range, frames), i));
   ranges.forEach(({ first, end }, i) => {

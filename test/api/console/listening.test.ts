@@ -38,6 +38,7 @@ await page.waitForSelector('.turn');
 const at = () => page.evaluate(() => document.querySelector('audio')!.currentTime);
 
 t.test('the page explains why there is no recording, and shows who speaks when', async (t) => {
+  await page.waitForFunction(() => document.querySelector('.player')!.textContent!.includes('privacy')); // once the page knows that none is kept
   t.match(await page.textContent('.player'), /For privacy Longhand keeps only the text\./);
   const drawn = () =>
     page.evaluate(() => {

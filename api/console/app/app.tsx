@@ -1,5 +1,5 @@
 import { Fragment } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import { call, ended, Refused, remember, type Session } from './client.ts';
 import { Activity } from './pages/activity.tsx';
 import { Authorize } from './pages/authorize.tsx';
@@ -49,7 +49,8 @@ export function App() {
   useEffect(() => {
     if (late) location.replace('#/');
   }, [late]);
-  useEffect(() => document.getElementById('content')?.focus({ preventScroll: true }), [path]);
+  // Not after the next frame: it would take the focus from a field that is already typed into.
+  useLayoutEffect(() => document.getElementById('content')?.focus({ preventScroll: true }), [path]);
   if (session === undefined || late) return <Waiting />;
   if (session === null || (over && path === '/sign-in')) return <SignIn query={query} onSignedIn={change} />;
   return (

@@ -78,6 +78,17 @@ export function useModal(): RefObject<HTMLDialogElement> {
   return dialog;
 }
 
+/** The button that opens an editor in its own place. It gets the focus back when the editor closes, unless the person has gone elsewhere meanwhile. */
+export function useReturn(editing: boolean): RefObject<HTMLButtonElement> {
+  const button = useRef<HTMLButtonElement>(null);
+  const was = useRef(false);
+  useLayoutEffect(() => {
+    if (was.current && !editing && document.activeElement === document.body) button.current?.focus();
+    was.current = editing;
+  }, [editing]);
+  return button;
+}
+
 const POLL_MS = 2_000;
 const RETRY_MS = 4_000;
 

@@ -124,7 +124,7 @@ t.test('a page that waits for a report shows what others correct meanwhile; a ti
   await page.waitForSelector('h1:has-text("call-9.mp3")');
   await page.click('button[aria-label="Edit title"]');
   await page.keyboard.press('Enter');
-  await page.waitForSelector('button[aria-label="Edit title"]');
+  await page.waitForSelector('button[aria-label="Edit title"]:focus');
   const body = { version: 0, segments: [{ id: 1, text: 'Hello, dear.' }] };
   t.equal((await his.ask('PATCH', `/transcriptions/${talk}/text`, body)).status, 200);
   await page.waitForSelector('#turn-1 p:has-text("Hello, dear.")');

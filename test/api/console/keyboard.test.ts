@@ -58,6 +58,29 @@ async function tabThrough(page: Page): Promise<{ unreached: string[]; invisible:
   });
 }
 
+t.test('who types into a field of the next page as soon as it is there keeps the focus in it', async (t) => {
+  const page = await browser.newPage();
+  await signIn(page, url, key);
+  await page.goto(`${url}/#/t/${talk}`);
+  await page.waitForSelector('.turn');
+  const focused = await page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        const watch = new MutationObserver(() => {
+          const search = document.querySelector<HTMLInputElement>('search input[name=q]');
+          if (!search) return;
+          watch.disconnect();
+          search.focus();
+          setTimeout(() => resolve(document.activeElement === search), 300);
+        });
+        watch.observe(document.body, { childList: true, subtree: true });
+        location.hash = '/';
+      }),
+  );
+  t.ok(focused);
+  await page.close();
+});
+
 t.test('keyboard users sign in, upload, open a transcript, rename a speaker, request a report and export', async (t) => {
   const page = await browser.newPage();
   await signIn(page, url, key);

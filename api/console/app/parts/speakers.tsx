@@ -2,6 +2,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { authorOf, conflictOf, correct } from '../correcting.ts';
 import { length } from '../show.ts';
 import type { Transcription } from '../types.ts';
+import { useReturn } from '../use.ts';
 import { Field, Form, Options, Problem } from './basics.tsx';
 
 interface SpeakersProps {
@@ -77,13 +78,10 @@ function Name({ name, save }: { name: string; save: ((name: string) => Promise<v
   const [editing, edit] = useState(false);
   const [error, setError] = useState<Error | null>(null);
   const input = useRef<HTMLInputElement>(null);
-  const button = useRef<HTMLButtonElement>(null);
-  const was = useRef(false);
+  const button = useReturn(editing);
   useLayoutEffect(() => {
-    if (editing) input.current!.focus();
-    if (editing) input.current!.select();
-    else if (was.current) button.current?.focus();
-    was.current = editing;
+    input.current?.focus();
+    input.current?.select();
   }, [editing]);
   if (!save) return <span>{name}</span>;
   const open = () => {

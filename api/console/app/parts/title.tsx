@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { authorOf, conflictOf, correct } from '../correcting.ts';
 import type { Transcription } from '../types.ts';
+import { useReturn } from '../use.ts';
 import { Problem } from './basics.tsx';
 
 interface Props {
@@ -16,13 +17,17 @@ export function Title({ record, version, may, changed }: Props) {
   const [seen, edit] = useState<number | null>(null); // the version from which it is edited; null: it is not
   const [error, setError] = useState<Error | null>(null);
   const input = useRef<HTMLInputElement>(null);
-  useLayoutEffect(() => input.current?.select(), [seen === null]);
+  const button = useReturn(seen !== null);
+  useLayoutEffect(() => {
+    input.current?.focus();
+    input.current?.select();
+  }, [seen === null]);
   if (seen === null) {
     return (
       <div class="title">
         <h1 dir="auto">{record.title}</h1>
         {may && (
-          <button type="button" class="small no-print" aria-label="Edit title" onClick={() => edit(version)}>
+          <button type="button" ref={button} class="small no-print" aria-label="Edit title" onClick={() => edit(version)}>
             Edit
           </button>
         )}

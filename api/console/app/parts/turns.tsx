@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { clock } from '../show.ts';
 import type { Segment, Transcription } from '../types.ts';
+import { useReturn } from '../use.ts';
 import { TurnEditor } from './editor.tsx';
 import { Marked } from './marked.tsx';
 import { steady } from './steady.tsx';
@@ -113,11 +114,10 @@ function guess(turns: Segment[]): number {
 function Turn({ segment, before, turns }: { segment: Segment; before: Segment | undefined; turns: Omit<TurnsProps, 'whole'> }) {
   const { id, label, colour, search, at, record, version, corrected } = turns;
   const [editing, edit] = useState(false);
-  const button = useRef<HTMLButtonElement>(null);
+  const button = useReturn(editing);
   const close = (saved: boolean) => {
     edit(false);
     if (saved) corrected?.();
-    setTimeout(() => button.current?.focus());
   };
   const goesOn = before !== undefined && before.speaker_id === segment.speaker_id;
   return (

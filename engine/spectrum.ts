@@ -7,33 +7,48 @@ export type PowerSpectrum = (frame: Float64Array, power: Float64Array) => void;
 export function powerSpectrum(length: number): PowerSpectrum {
   const half = length / 2;
   const stages = stagesOf(half);
-  let [re, im, toRe, toIm] = Array.from({ length: 4 }, () => new Float64Array(half)) as [
-    Float64Array,
-    Float64Array,
-    Float64Array,
-    Float64Array,
-  ];
+  const [packed, other] = [complex(half), complex(half)];
   const turns = unitRoots(length);
   return (frame, power) => {
-    for (let i = 0; i < half; i++) {
-      re[i] = frame[2 * i]!;
-      im[i] = frame[2 * i + 1]!;
-    }
+    pack(frame, packed);
+    let [from, to] = [packed, other];
     for (const stage of stages) {
-      (stage.radix === 4 ? quarters : butterflies)(stage, re, im, toRe, toIm);
-      [re, im, toRe, toIm] = [toRe, toIm, re, im];
+      BUTTERFLIES[stage.radix]!(stage, from.re, from.im, to.re, to.im);
+      [from, to] = [to, from];
     }
-    const { cos, sin } = turns;
-    power[0] = (re[0]! + im[0]!) ** 2;
-    power[half] = (re[0]! - im[0]!) ** 2;
-    for (let k = 1, mirror = half - 1; k < half; k++, mirror--) {
-      const oddRe = (im[k]! + im[mirror]!) / 2;
-      const oddIm = (re[mirror]! - re[k]!) / 2;
-      const real = (re[k]! + re[mirror]!) / 2 + cos[k]! * oddRe - sin[k]! * oddIm;
-      const imaginary = (im[k]! - im[mirror]!) / 2 + cos[k]! * oddIm + sin[k]! * oddRe;
-      power[k] = real * real + imaginary * imaginary;
-    }
+    powersOf(from, turns, power);
   };
+}
+
+interface Complex {
+  re: Float64Array;
+  im: Float64Array;
+}
+
+function complex(length: number): Complex {
+  return { re: new Float64Array(length), im: new Float64Array(length) };
+}
+
+/** Real samples as half as many complex numbers. */
+function pack(frame: Float64Array, { re, im }: Complex): void {
+  for (let i = 0; i < re.length; i++) {
+    re[i] = frame[2 * i]!;
+    im[i] = frame[2 * i + 1]!;
+  }
+}
+
+/** The powers of a real transform, from that of the packed samples. */
+function powersOf({ re, im }: Complex, { cos, sin }: Roots, power: Float64Array): void {
+  const half = re.length;
+  power[0] = (re[0]! + im[0]!) ** 2;
+  power[half] = (re[0]! - im[0]!) ** 2;
+  for (let k = 1, mirror = half - 1; k < half; k++, mirror--) {
+    const oddRe = (im[k]! + im[mirror]!) / 2;
+    const oddIm = (re[mirror]! - re[k]!) / 2;
+    const real = (re[k]! + re[mirror]!) / 2 + cos[k]! * oddRe - sin[k]! * oddIm;
+    const imaginary = (im[k]! - im[mirror]!) / 2 + cos[k]! * oddIm + sin[k]! * oddRe;
+    power[k] = real * real + imaginary * imaginary;
+  }
 }
 
 interface Stage {
@@ -68,7 +83,11 @@ function unitRoots(n: number): Roots {
   return { cos: angles.map(Math.cos), sin: angles.map(Math.sin) };
 }
 
-/** One stage, without destructuring and with the sums in locals: it is called for every frame. */
+type Butterflies = (stage: Stage, re: Float64Array, im: Float64Array, toRe: Float64Array, toIm: Float64Array) => void;
+
+const BUTTERFLIES: Readonly<Record<number, Butterflies>> = { 2: halves, 3: butterflies, 4: quarters, 5: butterflies };
+
+/** One stage of any radix, without destructuring and with the sums in locals: it is called for every frame. */
 function butterflies(
   { radix, groups, stride, roots, twiddles }: Stage,
   re: Float64Array,
@@ -96,6 +115,30 @@ function butterflies(
         toRe[to + q] = sumRe * cos - sumIm * sin;
         toIm[to + q] = sumRe * sin + sumIm * cos;
       }
+    }
+  }
+}
+
+/** `butterflies` of radix 2, without its multiplications by ±1. */
+function halves(
+  { groups, stride, twiddles: { cos, sin } }: Stage,
+  re: Float64Array,
+  im: Float64Array,
+  toRe: Float64Array,
+  toIm: Float64Array,
+): void {
+  const apart = stride * groups;
+  for (let p = 0; p < groups; p++) {
+    for (let q = 0; q < stride; q++) {
+      const a = q + stride * p;
+      const b = a + apart;
+      const to = q + stride * 2 * p;
+      const lessRe = re[a]! - re[b]!;
+      const lessIm = im[a]! - im[b]!;
+      toRe[to] = re[a]! + re[b]!;
+      toIm[to] = im[a]! + im[b]!;
+      toRe[to + stride] = lessRe * cos[p]! - lessIm * sin[p]!;
+      toIm[to + stride] = lessRe * sin[p]! + lessIm * cos[p]!;
     }
   }
 }

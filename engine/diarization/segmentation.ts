@@ -97,7 +97,7 @@ export async function observe(
   segmenter: Segmenter,
   { signal, onProgress, concurrency = 4, coarse = false }: ObserveOptions = {},
 ): Promise<Activity> {
-  await recording.read(channel, SHORT_SAMPLES, SHORT_SAMPLES + 1); // waits until the recording is known to be long or short
+  if (!coarse) await recording.read(channel, SHORT_SAMPLES, SHORT_SAMPLES + 1); // waits until the recording is known to be long or short
   const step = coarse ? SPEECH_STEP_FRAMES : recording.length > SHORT_SAMPLES ? STEP_FRAMES : SHORT_STEP_FRAMES;
   const locals: Local[] = [];
   let next = 0;

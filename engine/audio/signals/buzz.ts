@@ -16,25 +16,12 @@ const FAINT_LINES = 5; // in the windows beside those
 /** Frequencies of the buzz, in hertz. */
 export const BUZZ_LINES = Array.from({ length: 36 }, (_, i) => (i + 1) * FRAME_HERTZ);
 
-/** Whether a block of samples may have a buzz. Costs little: a few windows are read of it. */
-export async function maybeBuzzes(
-  read: (start: number, end: number) => Promise<Float32Array>,
-  start: number,
-  end: number,
-): Promise<boolean> {
-  for (let at = start; at + WINDOW_SAMPLES <= end; at += GLANCE_SAMPLES) {
-    const samples = await read(at, at + WINDOW_SAMPLES);
-    if (samples.length < WINDOW_SAMPLES) return false; // the recording has ended
-    if (linesAt(samples, 0) >= LEAST_LINES) return true;
-  }
-  return false;
-}
-
 /**
  * Where a block of samples has the buzz of a mobile telephone beside the microphone, which sounds in bursts while the telephone transmits. A voice
  * meets that many of its harmonics for a moment only. Samples, in order, apart.
  */
 export function buzzes(samples: Float32Array): { start: number; end: number }[] {
+  if (!maybeBuzzes(samples)) return [];
   const lines: number[] = [];
   for (let at = 0; at + WINDOW_SAMPLES <= samples.length; at += HOP_SAMPLES) lines.push(linesAt(samples, at));
   const found: { start: number; end: number; clear: number }[] = [];
@@ -48,6 +35,14 @@ export function buzzes(samples: Float32Array): { start: number; end: number }[] 
     if (count >= LEAST_LINES) last.clear++;
   }
   return found.filter(({ clear }) => clear >= LEAST_WINDOWS).map(({ start, end }) => ({ start, end }));
+}
+
+/** Whether there may be a buzz: looks at one window in twenty. */
+function maybeBuzzes(samples: Float32Array): boolean {
+  for (let at = 0; at + WINDOW_SAMPLES <= samples.length; at += GLANCE_SAMPLES) {
+    if (linesAt(samples, at) >= LEAST_LINES) return true;
+  }
+  return false;
 }
 
 /** How many of the telling harmonics stand out in the window that begins at `start`. */

@@ -1,6 +1,6 @@
 import { type Recording, SAMPLE_RATE } from '../../types.ts';
 import { BLOCK_SAMPLES, type Cleaning, cleaned } from './blocks.ts';
-import { BUZZ_LINES, buzzes, maybeBuzzes } from './buzz.ts';
+import { BUZZ_LINES, buzzes } from './buzz.ts';
 import { isSuspect, steadyLines, WINDOW_SAMPLES } from './hum.ts';
 import { OFFSET } from './offset.ts';
 
@@ -52,7 +52,6 @@ const HUM: Cleaning<Stretch[]> = {
 
 const BUZZ: Cleaning<Stretch[]> = {
   async find(read, offset) {
-    if (!(await maybeBuzzes(read, offset, offset + BLOCK_SAMPLES))) return [];
     return buzzes(await read(offset, offset + BLOCK_SAMPLES)).map((span) => {
       const [start, end] = [offset + span.start, offset + span.end];
       return { start, end, since: start, until: end, lines: BUZZ_LINES, width: BUZZ_HERTZ };

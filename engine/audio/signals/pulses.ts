@@ -1,6 +1,7 @@
 import { levelsAboveRumble, STEP_SAMPLES } from '../../loudness.ts';
-import { type Recording, SAMPLE_RATE, type Span } from '../../types.ts';
+import { SAMPLE_RATE, type Span } from '../../types.ts';
 import { isDigit, isVoiced, type Peaks, peaksOf } from './peaks.ts';
+import type { Piece } from './pieces.ts';
 import { windowedSpectrum } from './spectrum.ts';
 
 const STEPS_PER_SECOND = SAMPLE_RATE / STEP_SAMPLES;
@@ -17,8 +18,6 @@ const MIN_PEAK_SHARE = 0.95; // share of the power in the peaks: a voice 13 dB b
 const STRONG_SHARE = 0.1; // of the power; the frequency of weaker peaks is uncertain
 const FREQUENCY_TOLERANCE_HERTZ = 4; // from one window to the other
 const MIN_PULSES = 4; // in 16 minutes of speech (98 clips) there are not even two in a row; limited to 300-3400 Hz never three
-const PIECE_STEPS = 30 * STEPS_PER_SECOND; // read at once
-const CONTEXT_STEPS = 2 * MAX_PAUSE_STEPS + MAX_STEPS; // read on either side
 
 /** A sound between quieter moments, in steps, [first, end). */
 interface Burst {
@@ -33,24 +32,26 @@ interface Burst {
  * Finds tones in pulses too short for `findTones()`: dialled digits, stutter dial tones, beeps. Within a pulse, a voice can be as pure and as
  * steady; but not four times in a row, with silence before and after each.
  */
-export async function findPulses(recording: Recording, channel: number | 'mix', signal?: AbortSignal): Promise<Span[]> {
-  const rows: Burst[][] = [[]];
-  for (let from = 0, more = true; more; from += PIECE_STEPS) {
-    signal?.throwIfAborted();
-    const start = Math.max(0, from - CONTEXT_STEPS);
-    const to = from + PIECE_STEPS;
-    const samples = await recording.read(channel, start * STEP_SAMPLES, (to + CONTEXT_STEPS) * STEP_SAMPLES);
-    more = samples.length > (to - start) * STEP_SAMPLES;
+export class Pulses {
+  readonly #rows: Burst[][] = [[]];
+
+  /** Takes the next piece of a recording. */
+  add({ samples, start, from, to }: Piece): void {
     for (const burst of burstsIn(samples)) {
-      const [first, end] = [start + burst.first, start + burst.end];
-      if (first < from || first >= to) continue; // of another piece
-      if (rows.at(-1)!.length && !(burst.isPulse && burst.isNext)) rows.push([]);
-      if (burst.isPulse) rows.at(-1)!.push({ ...burst, first, end });
+      const [first, end] = [start / STEP_SAMPLES + burst.first, start / STEP_SAMPLES + burst.end];
+      if (first < from / STEP_SAMPLES || first >= to / STEP_SAMPLES) continue; // of another one
+      const row = this.#rows.at(-1)!;
+      if (burst.isPulse && (burst.isNext || !row.length)) row.push({ ...burst, first, end });
+      else if (row.length) this.#rows.push(burst.isPulse ? [{ ...burst, first, end }] : []);
     }
   }
-  return rows
-    .filter(({ length }) => length >= MIN_PULSES)
-    .map((row) => ({ start: row[0]!.first / STEPS_PER_SECOND, end: row.at(-1)!.end / STEPS_PER_SECOND }));
+
+  /** Where enough of them follow one another. */
+  spans(): Span[] {
+    return this.#rows
+      .filter(({ length }) => length >= MIN_PULSES)
+      .map((row) => ({ start: row[0]!.first / STEPS_PER_SECOND, end: row.at(-1)!.end / STEPS_PER_SECOND }));
+  }
 }
 
 function burstsIn(samples: Float32Array): Burst[] {
@@ -68,14 +69,16 @@ function burstsIn(samples: Float32Array): Burst[] {
   for (const [i, burst] of bursts.entries()) {
     const { first, end } = burst;
     if (end - first > MAX_STEPS) continue;
-    const tone = toneAt(samples, ((first + end) / 2) * STEP_SAMPLES);
-    const quiet = Math.max(...levels.subarray(first, end)) - (tone && isDigit(tone) ? DIGIT_QUIET_LEVEL : QUIET_LEVEL);
+    const highest = Math.max(...levels.subarray(first, end));
     const earlier = bursts[i - 1]?.end ?? 0;
     const later = bursts[i + 1]?.first ?? levels.length;
     const before = levels.subarray(Math.max(earlier, first - MAX_PAUSE_STEPS), first);
     const after = levels.subarray(end, Math.min(later, end + MAX_PAUSE_STEPS));
-    const isApart = [before, after].every((beside) => !beside.length || Math.min(...beside) < quiet);
-    burst.isPulse = isApart && tone !== null;
+    const isApart = (quiet: number) => [before, after].every((beside) => !beside.length || Math.min(...beside) < quiet);
+    const tone = isApart(highest - DIGIT_QUIET_LEVEL) ? toneAt(samples, ((first + end) / 2) * STEP_SAMPLES) : null; // which costs the most
+    if (!tone) continue;
+    const quiet = highest - (isDigit(tone) ? DIGIT_QUIET_LEVEL : QUIET_LEVEL);
+    burst.isPulse = isApart(quiet);
     burst.isNext = i > 0 && first - earlier <= MAX_PAUSE_STEPS && before.subarray(DECAY_STEPS, -RISE_STEPS).every((level) => level < quiet);
   }
   return bursts;

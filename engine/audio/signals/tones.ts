@@ -13,7 +13,8 @@ import {
   spreadOf,
   takePeak,
 } from './peaks.ts';
-import { findPulses } from './pulses.ts';
+import { piecesOf } from './pieces.ts';
+import { Pulses } from './pulses.ts';
 import { windowedSpectrum } from './spectrum.ts';
 
 const COARSE_SAMPLES = 512; // samples of a coarse window, which raises suspicion: 32 ms
@@ -35,7 +36,6 @@ const SILENCE_RMS = 1e-5; // RMS of silence (-100 dBFS)
 const MIN_TONE_SECONDS = 0.1;
 const SILENT_POWER = 1e-3; // power relative to the tone that counts as silence after it (-30 dB)
 const MAX_TAIL_SAMPLES = 0.15 * SAMPLE_RATE; // longest such silence that belongs to the tone, samples: VAD starts and ends late
-const PIECE_SAMPLES = 30 * SAMPLE_RATE; // read at once
 
 /**
  * Finds machine signals: ringing, busy and dial tones, beeps, fax calls. Unlike a voice, nearly all their power lies at one to three
@@ -44,10 +44,11 @@ const PIECE_SAMPLES = 30 * SAMPLE_RATE; // read at once
  */
 export async function findTones(recording: Recording, channel: number | 'mix', signal?: AbortSignal): Promise<Span[]> {
   const tones: Span[] = [];
-  for (let from = 0, more = true; more; from += PIECE_SAMPLES) {
-    signal?.throwIfAborted();
-    const samples = await recording.read(channel, from, from + PIECE_SAMPLES + FINE_SAMPLES);
-    more = samples.length > PIECE_SAMPLES;
+  const pulses = new Pulses();
+  for await (const piece of piecesOf(recording, channel, signal)) {
+    pulses.add(piece);
+    const { from, to, start } = piece;
+    const samples = piece.samples.subarray(from - start, to + FINE_SAMPLES - start);
     for (const { first, end } of tonesIn(samples)) {
       const tone = { start: (from + first) / SAMPLE_RATE, end: (from + end) / SAMPLE_RATE };
       const before = tones.at(-1);
@@ -61,7 +62,7 @@ export async function findTones(recording: Recording, channel: number | 'mix', s
     }
   }
   const long = tones.filter(({ start, end }) => end - start >= MIN_TONE_SECONDS);
-  return merged([...long, ...(await findPulses(recording, channel, signal))]);
+  return merged([...long, ...pulses.spans()]);
 }
 
 /** Whether what precedes a tone, from `since` on, is louder than the tones on either side of it. */

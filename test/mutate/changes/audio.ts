@@ -108,7 +108,12 @@ export const AUDIO: Change[] = [
   ['engine/audio/signals/pulses.ts', 'const MAX_PAUSE_STEPS = 30;', 'const MAX_PAUSE_STEPS = 40;'],
   ['engine/audio/signals/pulses.ts', 'const QUIET_LEVEL = 26;', 'const QUIET_LEVEL = 16;'],
   ['engine/audio/signals/pulses.ts', 'const FREQUENCY_TOLERANCE_HERTZ = 4;', 'const FREQUENCY_TOLERANCE_HERTZ = 40;'],
-  ['engine/audio/signals/pulses.ts', 'const CONTEXT_STEPS = 2 * MAX_PAUSE_STEPS + MAX_STEPS;', 'const CONTEXT_STEPS = 0;'],
+  [
+    'engine/audio/signals/pieces.ts',
+    'const CONTEXT_SAMPLES = 0.8 * SAMPLE_RATE;',
+    'const CONTEXT_SAMPLES = 0;',
+    ['test/engine/audio/signals/pulses.test.ts'],
+  ],
   ['engine/audio/signals/pulses.ts', '|| isVoiced(found) ||', '||'],
   ['engine/audio/containers/headers.ts', 'bytes.length - wanted.length + 1', 'bytes.length'],
   ['engine/audio/containers/headers.ts', 'tracksOf(header) ?? false', 'tracksOf(header)'],

@@ -1,6 +1,8 @@
 import t from 'tap';
 import { decode } from '../../../../engine/audio/decode.ts';
-import { findPulses } from '../../../../engine/audio/signals/pulses.ts';
+import { piecesOf } from '../../../../engine/audio/signals/pieces.ts';
+import { Pulses } from '../../../../engine/audio/signals/pulses.ts';
+import type { Recording, Span } from '../../../../engine/types.ts';
 import { clip, noise, other, recordingOf, sine, sum, type Wave } from '../voices.ts';
 
 const RATE = 16_000;
@@ -15,7 +17,13 @@ const pulses =
 const line = noise(4, 0.0003);
 const samplesOf = (wave: Wave, gain = 0.2, seconds = SECONDS) =>
   Float32Array.from({ length: seconds * RATE }, (_, i) => gain * wave(i / RATE) + line[i % line.length]!);
-const found = (samples: Float32Array) => findPulses(recordingOf(samples), 'mix');
+const found = (samples: Float32Array) => pulsesIn(recordingOf(samples));
+
+async function pulsesIn(recording: Recording): Promise<Span[]> {
+  const pulses = new Pulses();
+  for await (const piece of piecesOf(recording, 'mix')) pulses.add(piece);
+  return pulses.spans();
+}
 
 const ROWS = [697, 770, 852, 941];
 const COLUMNS = [1209, 1336, 1477];
@@ -32,7 +40,7 @@ const SIGNALS: Record<string, [on: number, off: number, wave: (pulse: number) =>
 };
 
 for (const [name, [on, off, wave]] of Object.entries(SIGNALS)) {
-  t.test(`findPulses() finds ${name}, at any level`, async (t) => {
+  t.test(`Pulses finds ${name}, at any level`, async (t) => {
     for (const gain of [0.5, 0.02]) {
       const spans = await found(samplesOf(pulses(on, off, wave), gain));
       t.equal(spans.length, 1, `gain ${gain}`);
@@ -41,14 +49,14 @@ for (const [name, [on, off, wave]] of Object.entries(SIGNALS)) {
   });
 }
 
-t.test('findPulses() finds four pulses in a row, not three, and none of 15 ms', async (t) => {
+t.test('Pulses finds four pulses in a row, not three, and none of 15 ms', async (t) => {
   const row = (count: number, on = 0.08) => found(samplesOf(pulses(on, 0.1, digit, 1, 1 + count * (on + 0.1))));
   t.equal((await row(4)).length, 1);
   t.strictSame(await row(3), []);
   t.strictSame(await row(10, 0.015), []);
 });
 
-t.test('findPulses() finds digits, and no other pulses, on a line with noise 15 dB below them', async (t) => {
+t.test('Pulses finds digits, and no other pulses, on a line with noise 15 dB below them', async (t) => {
   const on = async (decibels: number, wave: (pulse: number) => Wave) => {
     const hiss = noise(6, 0.1 * 10 ** (-decibels / 20)); // two tones of mean 0.2: -20 dBFS
     return (await found(sum(samplesOf(pulses(0.08, 0.1, wave)), hiss))).length;
@@ -61,13 +69,13 @@ t.test('findPulses() finds digits, and no other pulses, on a line with noise 15 
   t.equal(await on(16, () => louder), 0, 'nor are they 12 dB apart');
 });
 
-t.test('findPulses() counts pulses up to 0.3 s apart as a row', async (t) => {
+t.test('Pulses counts pulses up to 0.3 s apart as a row', async (t) => {
   const row = (pause: number) => found(samplesOf(pulses(0.08, pause, digit, 0.5, 4.5)));
   t.equal((await row(0.27)).length, 1);
   t.strictSame(await row(0.35), []);
 });
 
-t.test('findPulses() finds pulses at the beginning and at the end, and as one row where two pieces of 30 s meet', async (t) => {
+t.test('Pulses finds pulses at the beginning and at the end, and as one row where two pieces of 30 s meet', async (t) => {
   const [all] = await found(samplesOf(pulses(0.08, 0.08, digit, 0, SECONDS)));
   t.ok(all!.start < 0.01 && all!.end > 4.85, JSON.stringify(all));
   const spans = await found(samplesOf(pulses(0.08, 0.08, digit, 29.7, 30.3), 0.2, 32));
@@ -75,7 +83,7 @@ t.test('findPulses() finds pulses at the beginning and at the end, and as one ro
   t.ok(spans[0]!.start < 29.73 && spans[0]!.end > 30.2, JSON.stringify(spans));
 });
 
-t.test('findPulses() finds no pulses with a pitch below 300 Hz, with harmonics of one, or of changing pitch', async (t) => {
+t.test('Pulses finds no pulses with a pitch below 300 Hz, with harmonics of one, or of changing pitch', async (t) => {
   const isFound = async (wave: Wave) => (await found(samplesOf(pulses(0.1, 0.1, () => wave)))).length > 0;
   t.ok(await isFound(sine(320)));
   t.notOk(await isFound(sine(280)));
@@ -84,14 +92,14 @@ t.test('findPulses() finds no pulses with a pitch below 300 Hz, with harmonics o
   t.notOk(await isFound(sine(500, 1130, 1870, 2710)), 'four tones');
 });
 
-t.test('findPulses() needs silence between pulses', async (t) => {
+t.test('Pulses needs silence between pulses', async (t) => {
   const tone = (from: number) => pulses(0.1, 0.1, () => sine(1000), from, from + 2);
   const beside = (gain: number) => found(samplesOf((t) => tone(1)(t) + gain * tone(1.1)(t)));
   t.equal((await beside(0.05)).length, 1, '26 dB below');
   t.strictSame(await beside(0.16), [], '16 dB below');
 });
 
-t.test('findPulses() ends a row where a voice sounds in a pause', async (t) => {
+t.test('Pulses ends a row where a voice sounds in a pause', async (t) => {
   const row = samplesOf(pulses(0.08, 0.24, () => sine(1000), 0.5, 4.5));
   const said = (gain: number) =>
     row.map((x, i) => {
@@ -102,7 +110,7 @@ t.test('findPulses() ends a row where a voice sounds in a pause', async (t) => {
   t.ok((await found(said(0.02)))[0]!.end < 2.7, '20 dB below');
 });
 
-t.test('findPulses() keeps a voice among pulses', async (t) => {
+t.test('Pulses keeps a voice among pulses', async (t) => {
   const voiced = other.slice(0, SECONDS * RATE);
   const over = await found(sum(voiced, samplesOf(pulses(0.08, 0.08, digit, 0, SECONDS), 0.1)));
   t.ok(
@@ -116,10 +124,10 @@ t.test('findPulses() keeps a voice among pulses', async (t) => {
   t.ok(span!.end > 1 && span!.end < 1.42, `before it: ${JSON.stringify(span)}`);
 });
 
-t.test('findPulses() does not mistake speech for pulses', async (t) => {
+t.test('Pulses does not mistake speech for pulses', async (t) => {
   for (const name of ['en_falcon_3spk.wav', 'en_jfk.mp3', 'fr_fleurs-test_000.ogg']) {
     const recording = await decode(clip(name));
-    t.strictSame(await findPulses(recording, 'mix'), [], name);
+    t.strictSame(await pulsesIn(recording), [], name);
     await recording.close();
   }
 });

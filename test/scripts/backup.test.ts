@@ -13,7 +13,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -26,8 +25,9 @@ import { openVault } from '../../db/secrets/vault.ts';
 import { openSpool } from '../../db/spool/open.ts';
 import { openWorld } from '../support/databases/world.ts';
 import { addTiny, TINY } from '../support/engine/models.ts';
-import { finish, LONGHAND, longhand, ROOT, start } from '../support/processes/processes.ts';
+import { finish, freePort, LONGHAND, longhand, ROOT, start } from '../support/processes/processes.ts';
 import { findProgram } from '../support/processes/programs.ts';
+import { eventually } from '../support/processes/service.ts';
 
 const GUIDE = readFileSync(join(ROOT, 'docs/backup.md'), 'utf8');
 const WRONG_KEY = /the master key is not the one this database was written with/;
@@ -274,12 +274,7 @@ function asPostgres() {
 
 /** Starts a separate PostgreSQL server; returns its superuser URL without a database. */
 async function cluster(test: { teardown(after: () => unknown): void }, data: string): Promise<string> {
-  const port = await new Promise<number>((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
+  const port = await freePort();
   const flags = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off'].flatMap((flag) => ['-c', flag]);
   const child = spawn(join(POSTGRES!, 'postgres'), ['-D', data, '-p', String(port), ...flags], asPostgres().options);
   const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -288,8 +283,7 @@ async function cluster(test: { teardown(after: () => unknown): void }, data: str
     return ended;
   });
   const url = `postgres://postgres@127.0.0.1:${port}`;
-  for (const end = Date.now() + 30_000; Date.now() < end; await sleep(100)) {
-    if ((await finish(join(POSTGRES!, 'psql'), [`${url}/postgres`, '-c', 'select 1'])).code === 0) return url;
-  }
-  throw new Error(`The server in ${data} did not start`);
+  const answers = async () => (await finish(join(POSTGRES!, 'psql'), [`${url}/postgres`, '-c', 'select 1'])).code === 0;
+  await eventually(answers, `the start of the server in ${data}`);
+  return url;
 }

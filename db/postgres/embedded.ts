@@ -31,6 +31,7 @@ export async function startEmbedded(
   { durable, connections = 200, settings = [] }: { durable: boolean; connections?: number; settings?: readonly string[] } = {
     durable: true,
   },
+  pickPort = freePort,
 ): Promise<Embedded> {
   const data = path.join(folder, 'data');
   mkdirSync(folder, { recursive: true, mode: 0o755 });
@@ -44,29 +45,24 @@ export async function startEmbedded(
   if (fresh) create(folder, data, secrets, account, { initdb, postgres });
   await endOrphan(data);
   if (account) adopt(folder, data, account);
-  const port = await freePort();
-  const flags = [
-    '-D',
-    data,
-    '-p',
-    String(port),
-    '-c',
-    'listen_addresses=127.0.0.1',
-    '-c',
-    'unix_socket_directories=',
-    '-c',
-    `max_connections=${connections}`,
-  ];
-  if (!durable)
-    flags.push(...['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'autovacuum=off'].flatMap((flag) => ['-c', flag]));
-  flags.push(...settings.flatMap((setting) => ['-c', setting]));
-  const [file, args, ids] = run(postgres, flags);
+  const chosen = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', `max_connections=${connections}`];
+  if (!durable) chosen.push('fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'autovacuum=off');
+  const flags = ['-D', data, ...[...chosen, ...settings].flatMap((setting) => ['-c', setting])];
   const logFile = path.join(folder, 'postgres.log');
-  const child = spawn(file, args, { ...ids, detached: true, cwd: '/', stdio: ['ignore', 'ignore', openSync(logFile, 'w', 0o600)] });
-  const endToo = () => void child.kill('SIGINT');
-  process.once('exit', endToo); // on any kind of exit
-  child.once('exit', () => process.off('exit', endToo));
-  await ready(child, data, logFile);
+  const serve = async (port: number) => {
+    const [file, args, ids] = run(postgres, [...flags, '-p', String(port)]);
+    const child = spawn(file, args, { ...ids, detached: true, cwd: '/', stdio: ['ignore', 'ignore', openSync(logFile, 'w', 0o600)] });
+    const endToo = () => void child.kill('SIGINT');
+    process.once('exit', endToo); // on any kind of exit
+    child.once('exit', () => process.off('exit', endToo));
+    await ready(child, data, logFile);
+    return { child, port };
+  };
+  const onAnother = async (error: unknown) => {
+    if (!readFileSync(logFile, 'utf8').includes('Address already in use')) throw error; // another program took the port first
+    return serve(await pickPort());
+  };
+  const { child, port } = await serve(await pickPort()).catch(onAnother);
   if (shared) await separate(port, secrets);
   return { url: `postgres://${OWNER}:${password}@127.0.0.1:${port}/${OWNER}`, process: child, stop: () => stopServer(child) };
 }

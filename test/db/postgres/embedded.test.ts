@@ -1,11 +1,14 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
 import { type Embedded, startEmbedded } from '../../../db/postgres/embedded.ts';
 import { openDb } from '../../../db/postgres/orm.ts';
 import { noDisks, smallDisk } from '../../support/processes/disk.ts';
+import { freePort } from '../../support/processes/processes.ts';
 
 const root = mkdtempSync(path.join(tmpdir(), 'longhand-embedded-')); // mode 0700, like /root: not accessible to the account of PostgreSQL
 const folder = path.join(root, 'postgres');
@@ -42,6 +45,18 @@ t.test('startEmbedded() creates a database for an unprivileged owner, protected 
   await t.rejects(ask({ ...server, url: url.href }, 'select 1'));
   await server.stop();
   t.not(server.process.exitCode, null);
+});
+
+t.test('startEmbedded() takes another port if a program takes the first one before the server does', async (t) => {
+  const other = createServer().listen(0, '127.0.0.1');
+  t.teardown(() => other.close());
+  await once(other, 'listening');
+  const { port: taken } = other.address() as AddressInfo;
+  const ports = [taken, await freePort()];
+  const server = await startEmbedded(folder, { durable: false }, async () => ports.shift()!);
+  t.teardown(() => server.stop());
+  t.not(new URL(server.url).port, String(taken));
+  t.match(await ask(server, 'select 1 as one'), [{ one: 1 }]);
 });
 
 t.test('startEmbedded() gives the superuser of an older cluster a generated password', async (t) => {

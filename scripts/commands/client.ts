@@ -126,9 +126,15 @@ function lost(error: Error & { code?: string }, { origin }: URL): Error {
     return new Error(`nothing is listening at ${origin} (${code})`, { cause: error });
   if (code === SILENT) return new Error(`${origin} did not respond`, { cause: error });
   if (code === 'EPROTO' || code.startsWith('ERR_SSL'))
-    throw new Error(`the server at ${origin} does not use TLS: for plain HTTP the address begins with http://. ${LOOK}`, { cause: error });
+    throw new Error(`the server at ${origin} ${withoutTls(error)}. ${LOOK}`, { cause: error });
   if (['ECONNRESET', 'EPIPE'].includes(code)) return new Error(`the connection to ${origin} was interrupted`, { cause: error });
   throw error;
+}
+
+/** What is wrong between a server and a client that cannot begin TLS. A server that sends an alert does use it. */
+function withoutTls({ message }: Error): string {
+  const alert = /:([^:]*\balert\b[^:]*):/.exec(message)?.[1];
+  return alert ? `refuses the TLS connection (${alert})` : 'does not use TLS: for plain HTTP the address begins with http://';
 }
 
 /** A permanent error of the service. */

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import t from 'tap';
@@ -37,6 +40,11 @@ t.test('upload says what is wrong with an address that is not that of the servic
     stderr: `the server at ${host} does not use TLS: for plain HTTP the address begins with http://`,
   });
   t.equal(seen.length, 1, 'neither is tried again');
+  const closed = createServer({}).listen(0, '127.0.0.1'); // without a certificate there is no connection; a wanted one of clients has the same effect
+  t.teardown(() => closed.close());
+  await once(closed, 'listening');
+  const { port } = closed.address() as AddressInfo;
+  t.match(await upload(`https://127.0.0.1:${port}`), { code: 1, stderr: /refuses the TLS connection \(sslv3 alert handshake failure\)/ });
 });
 
 t.test('upload tries again, under the same key, when the service does not respond or stops in its response', async (t) => {
@@ -46,13 +54,11 @@ t.test('upload tries again, under the same key, when the service does not respon
     request.resume();
   };
   const { seen, url } = await uploadService(t, [silent, stopping]);
-  const client = openClient(url, 'k', 200);
+  const client = openClient(url, 'k', 1000);
   const file = path.join(folder, 'a.wav');
   t.match(await client.upload(file, 200_000, 'once', new URLSearchParams(), {}, () => {}), { status: 'queued' });
-  t.strictSame(
-    seen.map(({ key }) => key),
-    ['once', 'once', 'once'],
-  );
+  t.ok(seen.length > 2, 'on a busy machine a response may come too late, too');
+  t.ok(seen.every(({ key }) => key === 'once'));
 });
 
 t.test('upload does not retry permanent errors, and continues with the next file', async (t) => {

@@ -1,10 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { decode } from '../../../engine/audio/decode.ts';
 import { MediaError, type Recording } from '../../../engine/types.ts';
+import { mediaPrograms } from '../../support/processes/hunt.ts';
 import { finish } from '../../support/processes/processes.ts';
+import { eventually } from '../../support/processes/service.ts';
 
 /** Result of one file: an error code, or its decoded audio. */
 export interface Verdict {
@@ -27,26 +28,11 @@ export function hostileFolder(t: { teardown(after: () => unknown): void }) {
   process.env.TMPDIR = temporary;
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const left = async () => {
-    for (let i = 0; i < 40 && mediaPrograms().length; i++) await sleep(50); // until they are reaped
-    return [...readdirSync(temporary).filter((name) => name.startsWith('longhand')), ...mediaPrograms()];
+    const running = () => mediaPrograms(process.pid);
+    await eventually(() => !running().length, 'the end of all media programs').catch(() => {}); // until they are reaped
+    return [...readdirSync(temporary).filter((name) => name.startsWith('longhand')), ...running()];
   };
   return { folder, left };
-}
-
-/** Names of the media programs that this process has started and that are still running. */
-function mediaPrograms(): string[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/stat`, 'latin1');
-      } catch {
-        return ''; // it ended meanwhile
-      }
-    })
-    .map((stat) => /^\d+ \((.*)\) (\S) (\d+)/.exec(stat))
-    .filter((found) => found && Number(found[3]) === process.pid && /^(ff|prlimit|unshare|setpriv)/.test(found[1]!))
-    .map((found) => found![1]!);
 }
 
 /** Runs ffmpeg, to create a file. */

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { confined } from '../../../engine/audio/ffmpeg/confine.ts';
+import { runs } from '../../support/processes/hunt.ts';
 import { findProgram } from '../../support/processes/programs.ts';
+import { eventually } from '../../support/processes/service.ts';
 import { hostileFolder } from './bench.ts';
 
 const { folder, left } = hostileFolder(t);
@@ -72,23 +74,19 @@ t.test('confined() has no network', { skip: !NETLESS && 'this host allows no net
 });
 
 t.test('confined() kills the whole process group on timeout, on silence and on abort', async (t) => {
-  const sleeper = ['-c', 'sleep 60 & sleep 60'];
-  const ends: [Parameters<typeof confined>[3], { code?: string; name?: string; message?: string | RegExp }][] = [
-    [
-      { seconds: 0.3, silence: 10 },
-      { code: 'PROCESSING_TIMEOUT', message: /after 0.3 s$/ },
-    ],
-    [
-      { seconds: 10, silence: 0.3 },
-      { code: 'PROCESSING_TIMEOUT', message: /without output/ },
-    ],
-    [{ seconds: 10, silence: 10, signal: AbortSignal.abort(new Error('deleted')) }, { message: 'deleted' }],
-    [{ seconds: 10, silence: 10, signal: AbortSignal.timeout(300) }, { name: 'TimeoutError' }],
+  const sleeper = ['-c', 'sleep 600 > /dev/null 2>&1 & echo $!; exec sleep 600']; // the first one would outlive the leader of the group
+  const ends: [() => Parameters<typeof confined>[3], { code?: string; name?: string; message?: string | RegExp }][] = [
+    [() => ({ seconds: 0.3, silence: 10 }), { code: 'PROCESSING_TIMEOUT', message: /after 0.3 s$/ }],
+    [() => ({ seconds: 10, silence: 0.3 }), { code: 'PROCESSING_TIMEOUT', message: /without output/ }],
+    [() => ({ seconds: 60, silence: 60, signal: AbortSignal.timeout(1000) }), { name: 'TimeoutError' }],
   ];
   for (const [limits, error] of ends) {
-    const running = confined('/bin/sh', sleeper, input, limits).then(({ ended }) => ended);
-    await t.rejects(running, error as Error);
+    const { stdout, ended } = await confined('/bin/sh', sleeper, input, limits());
+    const [pid] = await Promise.all([text(stdout), t.rejects(ended, error as Error)]);
+    await t.resolves(eventually(() => !runs(Number(pid)), `the end of process ${pid}, which it had started`));
   }
+  const aborted = { seconds: 10, silence: 10, signal: AbortSignal.abort(new Error('deleted')) };
+  await t.rejects(confined('/bin/sh', sleeper, input, aborted), { message: 'deleted' });
   t.strictSame(await left(), []);
 });
 

@@ -25,6 +25,7 @@ export const AUDIO: Change[] = [
   ['engine/audio/ffmpeg/start.ts', '.catch(() => startHere(program, listener))', ''],
   ['engine/audio/ffmpeg/start.ts', 'process.memoryUsage.rss() < LARGE_BYTES', 'true'],
   ['engine/audio/ffmpeg/starter.ts', 'if (started) killGroup(started.pid);', '', START],
+  ['engine/audio/ffmpeg/starter.ts', 'process.kill(-pid', 'process.kill(pid', ['test/engine/hostile/confine.test.ts']],
   ['engine/audio/ffmpeg/starter.ts', 'if (run?.started) run.listener', 'if (run) run.listener', START],
   ['engine/audio/ffmpeg/starter.ts', 'else run?.fail(new Error', 'else void (new Error', START],
   ['engine/audio/ffmpeg/starter.ts', 'cwd: resolve(program.cwd)', 'cwd: program.cwd', START],

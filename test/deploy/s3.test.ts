@@ -92,7 +92,7 @@ t.test('an upload during which S3 goes down gets 503, leaves nothing behind, and
   const connection = await connectRaw(url);
   connection.write(head('POST', '/v1/transcriptions', uploadHeaders(key, { 'Content-Length': bytes.length, ...headers })));
   connection.write(bytes.subarray(0, 12_000_000));
-  await until(async () => (await stored()).length > 0, 30, 'a part of the upload is in S3');
+  await until(async () => (await stored()).length > 0, 120, 'a part of the upload is in S3');
   await s3.down();
   connection.write(bytes.subarray(12_000_000));
   const answer = await connection.answer(60_000);
@@ -111,7 +111,7 @@ t.test('a recording whose spool is down waits without using an attempt, complete
   await engine.said(/^working/m);
   await until(
     async () => /the spool cannot be read/.test(engine.output.stdout + engine.output.stderr),
-    60,
+    120,
     'the engine has encountered the outage',
   );
   t.match(await row(json.uuid), { error_code: null, status: /queued|processing/ });

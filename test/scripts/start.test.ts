@@ -62,7 +62,7 @@ t.test('up stops PostgreSQL at once, and exits, when a process on another machin
   const file = join(home, 'running.json');
   const text = JSON.stringify({ pid: 1, started: 'unknown here', where: 'on another machine', database: null, url: null });
   writeFileSync(file, text);
-  await eventually(() => !working(['cmdline']).length, 'PostgreSQL, the only process with the folder in its arguments, gone', 30);
+  await eventually(() => !working(['cmdline']).length, 'PostgreSQL, the only process with the folder in its arguments, gone');
   t.strictSame(await up.exited, [1, null]);
   t.match(up.output.stderr, /another process took it over while this one was suspended/);
   t.equal(readFileSync(file, 'utf8'), text);

@@ -12,6 +12,7 @@ import { provokes } from '../../support/api/provokes.ts';
 import { connectRaw, head } from '../../support/api/raw.ts';
 import { FILE, knock, send, uploadHeaders } from '../../support/api/uploads.ts';
 import { finished } from '../../support/engine/work.ts';
+import { eventually } from '../../support/processes/service.ts';
 import { runs } from '../../support/property.ts';
 
 const POST = 'POST /transcriptions';
@@ -61,8 +62,8 @@ t.test('an Idempotency-Key in flight gives 409 with Retry-After, and 200 once th
   const first = await connectRaw(api.url);
   first.write(head('POST', '/v1/transcriptions', uploadHeaders(key, { 'Idempotency-Key': 'flying' })));
   first.write(FILE.subarray(0, 100));
-  let answer = await knock(second.url, key, { 'Idempotency-Key': 'flying' });
-  for (let tries = 0; tries < 50 && answer.status === 201; tries++) answer = await knock(second.url, key, { 'Idempotency-Key': 'flying' });
+  await eventually(() => api.db.acrossTenants((tx) => tx.row(`select 1 from idempotency_keys where key = 'flying'`)), 'its claim');
+  const answer = await knock(second.url, key, { 'Idempotency-Key': 'flying' });
   t.match(answer, provokes(POST, 409, 'idempotency_conflict'));
   t.equal(answer.headers.get('retry-after'), '5');
   first.write(FILE.subarray(100));
@@ -78,8 +79,7 @@ t.test('replay and conflict are answered before minutes and limits are checked',
   const first = await connectRaw(api.url);
   first.write(head('POST', '/v1/transcriptions', uploadHeaders(spender, { 'Idempotency-Key': 'slow' })));
   first.write(FILE.subarray(0, 100));
-  const held = () => api.db.acrossTenants((tx) => tx.row(`select 1 from upload_leases where workspace_id = ?`, [spent]));
-  while (!(await held())) await new Promise((resolve) => setTimeout(resolve, 20));
+  await eventually(() => api.db.acrossTenants((tx) => tx.row('select 1 from upload_leases where workspace_id = ?', [spent])), 'its slot');
   await api.db.acrossTenants((tx) => tx.rows('update workspaces set balance_minutes = 0 where id = ?', [spent]));
   t.match(await knock(api.url, spender, { 'Idempotency-Key': 'early' }), { status: 200 });
   t.match(await knock(api.url, spender, { 'Idempotency-Key': 'slow' }), { status: 409, json: { code: 'idempotency_conflict' } });

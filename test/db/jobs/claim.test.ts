@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { type ClaimedTranscription, claimNext, claimProbe, probed } from '../../../db/jobs/claim.ts';
 import { complete, fail, raise } from '../../../db/jobs/complete.ts';
 import { renew, requeue } from '../../../db/jobs/leases.ts';
 import { testDatabase } from '../../support/databases/database.ts';
 import { finished, openBench } from '../../support/engine/work.ts';
+import { eventually } from '../../support/processes/service.ts';
 
 const { db } = await testDatabase(t);
 const bench = await openBench(db);
@@ -38,10 +38,9 @@ t.test('claimNext() resumes interrupted work that was not due when an engine ask
   const workspace = await bench.workspace({ concurrency: 1 });
   for (let i = 0; i < 2; i++) await bench.transcription(workspace);
   const { lease } = (await next())!;
-  await db.workspace(workspace, (tx) => requeue(tx, lease, { seconds: 1 }));
+  await db.workspace(workspace, (tx) => requeue(tx, lease, { seconds: 5 }));
   t.equal(await next(), null, 'it is not due yet, and keeps the only slot');
-  await sleep(1100);
-  t.equal((await next())?.lease.id, lease.id);
+  t.equal((await eventually(next, 'its time')).lease.id, lease.id);
 });
 
 t.test('claimNext() serves workspaces round-robin, each in the order of its uploads', async (t) => {

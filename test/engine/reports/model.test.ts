@@ -1,5 +1,6 @@
 import { once, setMaxListeners } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { talk } from '../../../bench/reports/talks.ts';
 import type { GenerativeWriter } from '../../../engine/reports/generative.ts';
@@ -124,8 +125,8 @@ t.test('write() fails with LLM_UNAVAILABLE if the server switches protocols', as
   t.teardown(() => server.close());
   const { port } = server.address() as AddressInfo;
   const settings = { baseUrl: `http://127.0.0.1:${port}/v1`, model: 'm', contextTokens: 8192, backoffMilliseconds: 1 };
-  const writing = openWriter({ ...settings, patience: { silentSeconds: 1, totalSeconds: 1 } }).write(summary, talk('en-sales'), never);
-  const outcome = await Promise.race([writing.catch((error) => error), new Promise((resolve) => setTimeout(resolve, 5000, 'never'))]);
+  const writing = openWriter({ ...settings, patience: { silentSeconds: 60, totalSeconds: 60 } }).write(summary, talk('en-sales'), never);
+  const outcome = await Promise.race([writing.catch((error) => error), sleep(120_000, 'never', { ref: false })]);
   t.match(outcome, { code: 'LLM_UNAVAILABLE', retryable: true, message: /another protocol/ });
 });
 

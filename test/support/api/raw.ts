@@ -1,5 +1,7 @@
 import net from 'node:net';
 
+const PATIENCE_MS = 60_000; // by default, for a busy machine
+
 /** One response as received over the wire. */
 export interface RawAnswer {
   status: number;
@@ -64,7 +66,7 @@ export async function connectRaw(url: string): Promise<RawConnection> {
 
   return {
     write: (data) => void socket.write(data),
-    answer: (ms = 15_000) =>
+    answer: (ms = PATIENCE_MS) =>
       until(
         () => {
           const found = parse(pending);
@@ -74,8 +76,8 @@ export async function connectRaw(url: string): Promise<RawConnection> {
         ms,
         'no complete response',
       ),
-    received: (pattern, ms = 15_000) => until(() => (pattern.test(all) ? all : undefined), ms, `nothing like ${pattern}`),
-    closed: (ms = 15_000) => until(() => (over ? all : undefined), ms, 'not closed'),
+    received: (pattern, ms = PATIENCE_MS) => until(() => (pattern.test(all) ? all : undefined), ms, `nothing like ${pattern}`),
+    closed: (ms = PATIENCE_MS) => until(() => (over ? all : undefined), ms, 'not closed'),
     end: (reset = false) => void (reset ? socket.resetAndDestroy() : socket.end()),
   };
 }

@@ -7,6 +7,7 @@ import t from 'tap';
 import { start } from '../../../../engine/audio/ffmpeg/start.ts';
 import { Starter } from '../../../../engine/audio/ffmpeg/starter.ts';
 import { runs } from '../../../support/processes/hunt.ts';
+import { eventually } from '../../../support/processes/service.ts';
 
 const starter = new Starter();
 const WAYS: Record<string, typeof start> = {
@@ -73,8 +74,7 @@ for (const [name, way] of Object.entries(WAYS)) {
   t.test(`a program started ${name} whose output nobody reads leaves no open file`, async (t) => {
     const { length } = readdirSync('/proc/self/fd');
     for (let i = 0; i < 5; i++) await (await way(shell('echo unread'), quiet)).ended;
-    await sleep(100);
-    t.equal(readdirSync('/proc/self/fd').length, length);
+    await t.resolves(eventually(() => readdirSync('/proc/self/fd').length <= length, 'the end of all files that it opened'));
   });
 }
 
@@ -181,7 +181,6 @@ async function inNode(program: string, files = 1024): Promise<string> {
 }
 
 /** Waits for a process to end. */
-async function isGone(pid: number): Promise<boolean> {
-  for (let i = 0; i < 100 && runs(pid); i++) await sleep(50);
-  return !runs(pid);
+function isGone(pid: number): Promise<boolean> {
+  return eventually(() => !runs(pid), `the end of process ${pid}`);
 }

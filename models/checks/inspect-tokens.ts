@@ -1,8 +1,7 @@
 import type { Config, TextTokens } from '../build/whisper/files.ts';
-import { type Generation, isToken } from '../build/whisper/generation.ts';
+import { type Generation, isToken, TIMESTAMPS } from '../build/whisper/generation.ts';
 import { readTextTokens, readTokens } from '../build/whisper/tokenizer.ts';
 
-const TIMESTAMPS = 1501; // the last ids of every Whisper vocabulary
 const BYTES = 256; // tokens that are not the product of a merge
 const STRAY = 0.01; // share of text tokens that may be missing or out of order
 

@@ -3,6 +3,7 @@ import type { Checkpoint } from '../build/whisper/safetensors.ts';
 
 const ZEROS = 0.005; // share of exact zeros that training never produces: rounding to half precision gives 0.1 %, or 0.4 % for the smallest weights
 const HOLE = 16_384; // zeros in a row, as where a part of a file was not written: more than three of the longest rows of any Whisper, 5120
+const [EMBEDDING, OUTPUT] = ['model.decoder.embed_tokens.weight', 'proj_out.weight'];
 const ORDERED = 0.2; // mean correlation of adjacent mel bins in the first layer: 0.5 and more if trained in this order
 
 /** Whether the first layer reads its mel bins in order: its weights change little from one bin to the next. */
@@ -25,11 +26,15 @@ export function readsBinsInOrder(checkpoint: Weights): boolean {
   return sums.ab / Math.sqrt(sums.aa * sums.bb) > ORDERED;
 }
 
-/** Problems of the values of the weights. */
-export function weightFindings(checkpoint: Checkpoint): string[] {
+/**
+ * Problems of the values of the weights.
+ * @param tokens rows of the token embedding that are checked: others may be zeros
+ */
+export function weightFindings(checkpoint: Checkpoint, tokens: number): string[] {
   let [zeros, all, broken, empty] = [0, 0, '', ''];
   for (const name of checkpoint.names()) {
-    const values = checkpoint.float32(name);
+    const width = checkpoint.shape(name).at(-1)!;
+    const values = checkpoint.float32(name).subarray(0, EMBEDDING.endsWith(name) || name === OUTPUT ? tokens * width : undefined);
     const found = scan(values);
     if (found.broken) broken = name;
     if (checkpoint.shape(name).length > 1) {
@@ -46,8 +51,6 @@ export function weightFindings(checkpoint: Checkpoint): string[] {
   const percent = ((100 * zeros) / all).toFixed(1);
   return [`its weights are damaged: ${percent} % of them are exactly zero, which training does not produce; ${remedy}`];
 }
-
-const [EMBEDDING, OUTPUT] = ['model.decoder.embed_tokens.weight', 'proj_out.weight'];
 
 /** The graphs have one matrix for both ends of the decoder, as Whisper does. */
 export function outputFindings(checkpoint: Checkpoint): string[] {

@@ -26,7 +26,7 @@ export function inspect(folder: string): string[] {
       ...configFindings(config, checkpoint.names()),
       ...featureFindings(folder, config.num_mel_bins),
       ...tokenFindings(folder, config, generation),
-      ...weightFindings(checkpoint),
+      ...weightFindings(checkpoint, config.vocab_size),
       ...(config.tie_word_embeddings === false ? outputFindings(checkpoint) : []),
     ];
   } finally {

@@ -14,6 +14,8 @@ export interface Shape {
   generation: boolean;
   /** Text that the model returns for any input, at most 60 bytes. Without it the weights are random. */
   sentence?: string;
+  /** Rows of the token embedding that are of no token. */
+  padding?: number;
 }
 
 export type Dtype = 'F32' | 'F16' | 'BF16' | 'F64';
@@ -61,7 +63,12 @@ export function writeCheckpoint(folder: string, shape: Shape, dtype: Dtype, shar
   const json = (name: string, value: unknown) => writeFileSync(join(folder, name), JSON.stringify(value));
   json('config.json', {
     ...{ model_type: 'whisper', d_model: WIDTH, encoder_layers: shape.encoderLayers, decoder_layers: shape.decoderLayers },
-    ...{ encoder_attention_heads: HEADS, decoder_attention_heads: HEADS, num_mel_bins: shape.mels, vocab_size: VOCABULARY },
+    ...{
+      encoder_attention_heads: HEADS,
+      decoder_attention_heads: HEADS,
+      num_mel_bins: shape.mels,
+      vocab_size: VOCABULARY + (shape.padding ?? 0),
+    },
     ...{ encoder_ffn_dim: INNER, decoder_ffn_dim: INNER },
     ...{ eos_token_id: END_OF_TEXT, decoder_start_token_id: END_OF_TEXT + 1, activation_function: 'gelu' },
   });
@@ -115,7 +122,7 @@ function tensorsOf(shape: Shape): Record<string, Tensor> {
   return tensors;
 }
 
-function makeTensors({ mels, encoderLayers, decoderLayers, sentence }: Shape): Record<string, Tensor> {
+function makeTensors({ mels, encoderLayers, decoderLayers, sentence, padding = 0 }: Shape): Record<string, Tensor> {
   const tensors: Record<string, Tensor> = {};
   let seed = 1;
   const add = (name: string, shape: number[], exponent: number, offset = 0) => {
@@ -150,7 +157,7 @@ function makeTensors({ mels, encoderLayers, decoderLayers, sentence }: Shape): R
   add('encoder.embed_positions.weight', [1500, WIDTH], -9);
   for (let l = 0; l < encoderLayers; l++) layer(`encoder.layers.${l}`);
   norm('encoder.layer_norm');
-  add('decoder.embed_tokens.weight', [VOCABULARY, WIDTH], -8);
+  add('decoder.embed_tokens.weight', [VOCABULARY + padding, WIDTH], -8);
   add('decoder.embed_positions.weight', [448, WIDTH], -9);
   for (let l = 0; l < decoderLayers; l++) layer(`decoder.layers.${l}`);
   norm('decoder.layer_norm');

@@ -1,9 +1,9 @@
 import type { Recipe } from '../../descriptor.ts';
 import type { Variant, Weights } from '../graph/graph.ts';
 import { type Config, readConfigFile, readGenerationFile } from './files.ts';
-import { completeGeneration, doubtfulHeads, type Generation } from './generation.ts';
+import { completeGeneration, doubtfulHeads, type Generation, TIMESTAMPS } from './generation.ts';
 import { shapesOf } from './shapes.ts';
-import { readTokens } from './tokenizer.ts';
+import { hasTokenizer, readTokens } from './tokenizer.ts';
 
 /** Parameters of the graphs: dimensions and token ids of a Whisper checkpoint. */
 export interface ModelDimensions {
@@ -23,7 +23,7 @@ export interface ModelDimensions {
   alignmentHeads: [number, number][];
 }
 
-/** Reads `config.json`. Throws if the checkpoint's architecture is not OpenAI's Whisper. */
+/** Reads `config.json`; `vocab_size` without padding. Throws if the checkpoint's architecture is not OpenAI's Whisper. */
 export function readConfig(folder: string): Config {
   const config = readConfigFile(folder);
   if ((config.activation_function ?? 'gelu') !== 'gelu' || config.scale_embedding) {
@@ -35,7 +35,21 @@ export function readConfig(folder: string): Config {
         `Cannot build ${folder}: config.json says ${heads} attention heads for ${config.d_model} channels, which they do not divide; use the one published with these weights`,
       );
   }
-  return config;
+  const end = endOfTokens(folder, config);
+  return end === config.vocab_size ? config : { ...config, vocab_size: end, paddedVocabulary: config.vocab_size };
+}
+
+const PADDED = 8; // rows, or a multiple: training is faster with such sizes
+
+/**
+ * The number of tokens. `vocab_size` may be greater, if the token embedding was padded for training: rows after the timestamps that no token of
+ * the tokenizer has. They are left out, because they would be taken for timestamps.
+ */
+function endOfTokens(folder: string, { vocab_size: size }: Config): number {
+  if (size % PADDED || !hasTokenizer(folder)) return size;
+  const tokens = readTokens(folder);
+  const end = (tokens.get('<|notimestamps|>') ?? size) + 1 + TIMESTAMPS;
+  return end < size && [...tokens.values()].every((id) => id < end) ? end : size;
 }
 
 /**

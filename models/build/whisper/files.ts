@@ -35,7 +35,10 @@ const configSchema = z.object({
 });
 
 /** The parts of config.json that are used. */
-export type Config = z.infer<typeof configSchema>;
+export type Config = z.infer<typeof configSchema> & {
+  /** Rows of the token embedding, where it was padded: those from `vocab_size` on are of no token. */
+  paddedVocabulary?: number;
+};
 
 /** Reads `config.json`. Throws if it is of another architecture or a number is missing. */
 export function readConfigFile(folder: string): Config {

@@ -27,7 +27,8 @@ export type Sizes = Pick<
   | 'begin_suppress_tokens'
 >;
 
-const TIMESTAMPS = 1501; // 0.00 to 30.00 s in steps of 0.02 s: the last ids of every Whisper vocabulary
+/** Tokens for 0.00 to 30.00 s in steps of 0.02 s: the last ids of every Whisper vocabulary. */
+export const TIMESTAMPS = 1501;
 const FIRST_MULTILINGUAL_SIZE = 51865; // tokens; smaller vocabularies are English-only, although their tokenizers list the languages too
 
 /** Fields that a file of another checkpoint has wrong. */

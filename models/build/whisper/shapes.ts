@@ -9,7 +9,8 @@ const PARTS = ['q', 'k', 'v', 'out'] as const;
 
 /** The shape of every weight of a Whisper checkpoint with this `config.json`, by name. */
 export function shapesOf(config: Config): ReadonlyMap<string, readonly number[]> {
-  const { d_model: width, max_target_positions: longestText, num_mel_bins: bins, vocab_size: vocabulary } = config;
+  const { d_model: width, max_target_positions: longestText, num_mel_bins: bins } = config;
+  const vocabulary = config.paddedVocabulary ?? config.vocab_size;
   const convolution = (name: string, from: number) => [...matrix(name, width, from, KERNEL), vector(`${name}.bias`, width)];
   const sides = (['encoder', 'decoder'] as const).flatMap((side) => {
     const inner = config[`${side}_ffn_dim`] ?? 4 * width;

@@ -18,6 +18,11 @@ export function readTokens(folder: string): ReadonlyMap<string, number> {
   return new Map(readTokenizer(folder).added_tokens.map(({ id, content }) => [content, id]));
 }
 
+/** Whether the folder has tokenizer.json or its parts. */
+export function hasTokenizer(folder: string): boolean {
+  return [[TOKENIZER], PARTS.needed].some((names) => names.every((name) => existsSync(join(folder, name))));
+}
+
 /** Reads tokenizer.json, or makes it from its parts. Throws if the folder has neither, or a damaged `tokenizer_config.json`, which the engine reads. */
 export function readTokenizer(folder: string): SpecialTokens {
   const has = (name: string) => existsSync(join(folder, name));

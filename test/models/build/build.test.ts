@@ -7,6 +7,7 @@ import { float32 } from '../../../engine/runtime/session.ts';
 import { VARIANTS, type Variant } from '../../../models/build/graph/graph.ts';
 import { build } from '../../../models/build/whisper/build.ts';
 import { hasByteDotProduct } from '../../../models/choosing/cpu.ts';
+import { readWhisper } from '../../../models/descriptor.ts';
 import { recipeFor } from '../../../models/recipes/recipes.ts';
 import { CHECKPOINT } from '../../../models/recipes/whisper-base.ts';
 import { type Dtype, END_OF_TEXT, FIRST_TIMESTAMP, HEADS, SHAPES, samples, VOCABULARY, WIDTH, writeCheckpoint } from '../checkpoint.ts';
@@ -117,6 +118,24 @@ for (const shape of Object.keys(SHAPES)) {
     );
   }
 }
+
+t.test('build() leaves out the rows of a padded token embedding, and writes the graphs of the checkpoint without them', async (t) => {
+  const plain = join(home, 'unpadded');
+  writeCheckpoint(plain, SHAPES.plain!, 'F16');
+  for (const variant of ['int8', 'float16'] as const) {
+    const wanted = (await build(plain, join(home, `unpadded-${variant}`), { variant })).map(({ sha256 }) => sha256);
+    for (const multiple of [8, 64]) {
+      const padded = join(home, `padded-${multiple}`);
+      writeCheckpoint(padded, { ...SHAPES.plain!, padding: multiple - (VOCABULARY % multiple) }, 'F16');
+      const files = await build(padded, join(home, `padded-${multiple}-${variant}`), { variant });
+      t.strictSame(
+        files.map(({ sha256 }) => sha256),
+        wanted,
+      );
+      t.equal(readWhisper(join(home, `padded-${multiple}-${variant}`)).dimensions.vocabulary, VOCABULARY);
+    }
+  }
+});
 
 t.test('recipeFor() applies settings measured on one checkpoint to that checkpoint only, in int8', async (t) => {
   t.strictSame(

@@ -5,7 +5,7 @@ import { readConfig, readGeneration } from '../../../models/build/whisper/config
 import { inspect } from '../../../models/checks/inspect.ts';
 import { tokenFindings } from '../../../models/checks/inspect-tokens.ts';
 import { SHIPPED_FOLDER } from '../../../models/manifest.ts';
-import { END_OF_TEXT, SHAPES, VOCABULARY, writeCheckpoint } from '../checkpoint.ts';
+import { END_OF_TEXT, SHAPES, VOCABULARY, WIDTH, writeCheckpoint } from '../checkpoint.ts';
 
 type Json = Record<string, unknown>;
 type Header = Record<string, { dtype: string; shape: number[]; data_offsets: [number, number] }>;
@@ -177,6 +177,17 @@ const harmless: [what: string, change: (folder: string) => void][] = [
   ['its end of text in a list', generation({ eos_token_id: [END_OF_TEXT] })],
   ['the end of text in its config in a list', config({ eos_token_id: [END_OF_TEXT] })],
   ['tensors of other formats that are not used', weights((header) => Object.assign(header, { ids: { ...header[MATRIX], dtype: 'I64' } }))],
+  [
+    'a token embedding padded with zeros to a multiple of 64',
+    (folder) => {
+      const padding = 64 - (VOCABULARY % 64) + 256; // more zeros than a hole may have
+      writeCheckpoint(folder, { ...SHAPES.plain!, padding }, 'F16');
+      weights((header, bytes) => {
+        const [begin, end] = header[EMBEDDING]!.data_offsets;
+        bytes.fill(0, begin + VOCABULARY * WIDTH * 2, end);
+      })(folder);
+    },
+  ],
   ['a bias of zeros', overwrite('model.encoder.layers.0.fc1.bias', ZERO)],
   ['an index that names more weights than the files have', sharded('{"weight_map": {"none": "first.safetensors"}}')],
 ];

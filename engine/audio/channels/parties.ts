@@ -1,5 +1,6 @@
 import { decibels } from '../../loudness.ts';
-import { type Origin, type Recording, SAMPLE_RATE } from '../../types.ts';
+import type { Origin, Recording } from '../../types.ts';
+import { BLOCK_SAMPLES, FRAME_SAMPLES, isCopy, isLater, loudTogether, MAX_COPY_DELAY_FRAMES, MIN_FRAME_RMS } from './copies.ts';
 import { centred } from './leak.ts';
 import { withoutMixes } from './mixes.ts';
 import { programmesOf } from './surround.ts';
@@ -14,18 +15,12 @@ export interface Parties {
   silent: boolean;
 }
 
-const FRAME_SAMPLES = 480; // samples per loudness value: 30 ms
-const BLOCK_SAMPLES = 10 * SAMPLE_RATE; // samples read at once
 const MAX_BLOCKS = 60; // spread over the recording: ten minutes are enough
-const MIN_FRAME_RMS = 1e-3; // RMS below which a frame is ignored (-60 dBFS)
 const SAME_AUDIO_CORRELATION = 0.95; // correlation of samples from which on two channels are the same
 const OPPOSITE_PHASE_CORRELATION = -0.5; // and below which they would cancel out
 const SAME_ROOM_CORRELATION = 0.6; // correlation of loudness (dB) from which on both microphones pick up the same people
-const SAME_AUDIO_LOUDNESS_CORRELATION = 0.9; // and from which on two tracks are the same audio encoded twice
 const EMPTY_CHANNEL_ENERGY = 1e-4; // energy relative to the loudest channel of the track below which a channel is empty (-40 dB): noise and crosstalk
 const MISSING_DECIBELS = 15; // by which a sound is missing in a copy: there is no more than noise
-const MAX_COPY_DELAY_FRAMES = 10; // between two copies: devices, codecs and containers delay by up to 0.3 s
-const DELAYED_FRAMES = { least: 2, most: 33, sounding: 100 }; // of a delayed copy: 60 ms, from which on a mix of both echoes, to 1 s; in less than 3 s of sound two people may be as loud by chance
 const MIN_MISSING_FRAMES = 16; // from which on a copy is incomplete: half a second, a word
 const EMPTY_TRACK_ENERGY = 1e-6; // and relative to the loudest channel of all (-60 dB)
 
@@ -158,24 +153,6 @@ function levelsOf(channels: readonly number[], { loudness }: Measures): Float32A
   return Float32Array.from(loudness, (frame) => decibels(channels.reduce((sum, channel) => sum + 10 ** (frame[channel]! / 10), 0)));
 }
 
-function isCopy(a: Float32Array, b: Float32Array): boolean {
-  for (let delay = -MAX_COPY_DELAY_FRAMES; delay <= MAX_COPY_DELAY_FRAMES; delay++)
-    if (loudTogether(a, b, delay) >= SAME_AUDIO_LOUDNESS_CORRELATION) return true;
-  return false;
-}
-
-/** Whether b is a, but later. What repeats itself is late both ways, and does not tell. */
-function isLater(a: Float32Array, b: Float32Array): boolean {
-  const { least, most, sounding } = DELAYED_FRAMES;
-  const wanted = Math.max(SAME_AUDIO_LOUDNESS_CORRELATION, loudTogether(a, b));
-  let [later, earlier] = [false, false];
-  for (let delay = least; delay <= most; delay++) {
-    later ||= loudTogether(a, b, delay, sounding) > wanted;
-    earlier ||= loudTogether(b, a, delay, sounding) > wanted;
-  }
-  return later && !earlier;
-}
-
 /**
  * The channels of a party to mix: of one track only, because copies are offset by some samples, none in opposite phase, and of delayed copies
  * the earliest. It is the track that players select, unless another one has more: recorders put the microphone on one track, and everything
@@ -203,29 +180,6 @@ function withoutCopies(party: Party, recording: Recording, measures: Measures): 
 function alike(a: number, b: number, { energies, products }: Measures): number {
   if (a === b) return 1;
   return products[Math.min(a, b) * energies.length + Math.max(a, b)]! / Math.sqrt(energies[a]! * energies[b]! || 1);
-}
-
-/** Correlation of two loudnesses where either has sound; 0 if that is in fewer frames than `least`. `delay`: frames by which b is later. */
-function loudTogether(a: Float32Array, b: Float32Array, delay = 0, least = 1): number {
-  const quiet = decibels(MIN_FRAME_RMS * MIN_FRAME_RMS);
-  let [n, sumA, sumB, aa, bb, ab] = [0, 0, 0, 0, 0, 0];
-  for (let i = Math.max(0, -delay); i < Math.min(a.length, a.length - delay); i++) {
-    const [x, y] = [a[i]! - quiet, b[i + delay]! - quiet];
-    if ((x <= 0 && y <= 0) || (delay && blockOf(i) !== blockOf(i + delay))) continue;
-    n++;
-    sumA += x;
-    sumB += y;
-    aa += x * x;
-    bb += y * y;
-    ab += x * y;
-  }
-  if (n < least) return 0;
-  return (ab - (sumA * sumB) / n) / Math.sqrt((aa - sumA ** 2 / n) * (bb - sumB ** 2 / n) || 1);
-}
-
-/** The block that a frame is from; the next one may be from much later. */
-function blockOf(frame: number): number {
-  return Math.floor((frame * FRAME_SAMPLES) / (BLOCK_SAMPLES - (BLOCK_SAMPLES % FRAME_SAMPLES)));
 }
 
 /** Frames of sound in a channel that are missing in a copy of it; 0 if they are too few to be speech. */

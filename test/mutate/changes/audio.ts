@@ -1,6 +1,7 @@
 import type { Change } from './change.ts';
 
 const START = ['test/engine/audio/ffmpeg/start.test.ts'];
+const PARTIES = ['test/engine/audio/channels/parties.test.ts'];
 const TONES = ['test/engine/audio/signals/tones.test.ts'];
 
 /** Thresholds of reading audio. */
@@ -74,15 +75,20 @@ export const AUDIO: Change[] = [
   ['engine/audio/containers/movies.ts', 'begun > ended;', 'begun >= ended;', ['test/engine/audio/containers/chain.test.ts']],
   ['engine/audio/containers/movies.ts', 'i > 0 && isWhole &&', 'i > 0 &&', ['test/engine/audio/containers/chain.test.ts']],
   ['engine/audio/containers/programs.ts', 'isKnown && !before', '!before', ['test/engine/audio/containers/programs.test.ts']],
-  ['engine/audio/channels/parties.ts', 'const SAME_AUDIO_LOUDNESS_CORRELATION = 0.9;', 'const SAME_AUDIO_LOUDNESS_CORRELATION = 0.27;'],
+  [
+    'engine/audio/channels/copies.ts',
+    'const SAME_AUDIO_LOUDNESS_CORRELATION = 0.9;',
+    'const SAME_AUDIO_LOUDNESS_CORRELATION = 0.27;',
+    PARTIES,
+  ],
   ['engine/audio/channels/parties.ts', 'const EMPTY_CHANNEL_ENERGY = 1e-4;', 'const EMPTY_CHANNEL_ENERGY = 0.0004;'],
   ['engine/audio/channels/parties.ts', 'const EMPTY_TRACK_ENERGY = 1e-6;', 'const EMPTY_TRACK_ENERGY = 4e-06;'],
-  ['engine/audio/channels/parties.ts', 'const MIN_FRAME_RMS = 1e-3;', 'const MIN_FRAME_RMS = 0.004;'],
-  ['engine/audio/channels/parties.ts', 'const FRAME_SAMPLES = 480;', 'const FRAME_SAMPLES = 1920;'],
+  ['engine/audio/channels/copies.ts', 'const MIN_FRAME_RMS = 1e-3;', 'const MIN_FRAME_RMS = 0.004;', PARTIES],
+  ['engine/audio/channels/copies.ts', 'const FRAME_SAMPLES = 480;', 'const FRAME_SAMPLES = 1920;', PARTIES],
   ['engine/audio/channels/parties.ts', 'const OPPOSITE_PHASE_CORRELATION = -0.5;', 'const OPPOSITE_PHASE_CORRELATION = -1.5;'],
   ['engine/audio/channels/parties.ts', 'const SAME_AUDIO_CORRELATION = 0.95;', 'const SAME_AUDIO_CORRELATION = 0.285;'],
-  ['engine/audio/channels/parties.ts', 'sounding: 100', 'sounding: 1'],
-  ['engine/audio/channels/parties.ts', '(delay && blockOf(i) !== blockOf(i + delay))', 'false'],
+  ['engine/audio/channels/copies.ts', 'near: 100', 'near: 1', PARTIES],
+  ['engine/audio/channels/copies.ts', '(delay && blockOf(i) !== blockOf(i + delay))', 'false', PARTIES],
   ['engine/audio/decoding/track.ts', 'channel % wanted', '0', ['test/engine/audio/channels/layouts.test.ts']],
   ['engine/audio/channels/parties.ts', 'const SAME_ROOM_CORRELATION = 0.6;', 'const SAME_ROOM_CORRELATION = 0.18;'],
   ['engine/audio/decoding/scratch.ts', 'const BLOCK_SAMPLES = SAMPLE_RATE;', 'const BLOCK_SAMPLES = 4 * SAMPLE_RATE;'],

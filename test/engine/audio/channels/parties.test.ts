@@ -33,12 +33,15 @@ t.test('partiesOf() mixes identical channels, and two microphones in one room', 
 t.test('partiesOf() takes one of two channels that are the same with a delay, but not two people for one', async (t) => {
   const late = (samples: Float32Array, seconds: number) =>
     new Float32Array([...new Float32Array(16_000 * seconds), ...samples]).subarray(0, samples.length);
-  for (const seconds of [0.1, 0.3, 0.6, 0.95]) {
+  for (const seconds of [0.1, 0.3, 0.6, 0.95, 1.5]) {
     t.strictSame(await parties(speech, late(speech, seconds)), [[0]], `${seconds} s`);
     t.strictSame(await parties(late(scaled(other, 0.3), seconds), other), [[1]], `${seconds} s, quieter`);
     t.strictSame(await tracks(0, speech, late(speech, seconds)), [[0]], `${seconds} s, on another track`);
     t.strictSame(await parties(speech, late(other, seconds)), [[0], [1]]);
   }
+  const long = new Float32Array([...speech, ...other, ...third]);
+  t.strictSame(await parties(long, late(long, 2.9)), [[0]], '2.9 s, in half a minute');
+  t.strictSame(await parties(long, new Float32Array([...late(other, 2.9), ...third, ...speech])), [[0], [1]]);
   const word = other.map((x, i) => (i > 6000 && i < 20_000 ? x : 0));
   t.strictSame(await parties(word, late(word, 0.8)), [[0], [1]], 'a short answer may be as loud as the question');
 });

@@ -138,7 +138,8 @@ async function probePart(
   if (!streams.length) {
     const found = joined ? null : await foreign(path);
     if (!found && UNKNOWN_CODEC.test(complaint)) throw unknownCodec();
-    throw new MediaError('FILE_CORRUPTED', `Cannot read the file as media: ${found ?? (complaint || 'it contains no streams')}`);
+    const why = found?.message ?? (complaint || 'it contains no streams');
+    throw new MediaError(found?.recording ? 'UNSUPPORTED_CODEC' : 'FILE_CORRUPTED', `Cannot read the file as media: ${why}`);
   }
   if (!audio.length) throw new MediaError('FILE_NO_AUDIO', 'Cannot transcribe the file: it has no audio stream');
   const known = audio.filter(({ codec }) => !UNKNOWN_CODECS.has(codec));

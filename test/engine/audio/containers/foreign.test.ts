@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { foreign } from '../../../../engine/audio/containers/foreign.ts';
 import { probe } from '../../../../engine/audio/decode.ts';
+import { seeded } from '../../../support/seeded.ts';
 import { ffmpeg } from '../../hostile/bench.ts';
 import { clip } from '../voices.ts';
 
@@ -33,6 +34,27 @@ t.test('probe() says what a file is that is no media, and what to do', async (t)
   }
 });
 
+t.test('probe() says which unsupported format a recording has, whatever its name is', async (t) => {
+  const { random } = seeded(1);
+  const rest = Buffer.from(Array.from({ length: 20_000 }, () => Math.floor(256 * random())));
+  for (const [magic, message] of [
+    ['\x02#!SILK_V3', /it is a voice message in SILK, as of WeChat or QQ\. Convert it, for example to WAV/],
+    ['#!SILK_V3', /SILK/],
+    ['\x02dss', /DSS/],
+    ['\x03ds2', /DS2/],
+    ['MS_VOICESONY CORPORATION', /DVF or MSV/],
+  ] as const) {
+    write(Buffer.concat([Buffer.from(magic, 'latin1'), rest]));
+    await t.rejects(probe(at('file')), { code: 'UNSUPPORTED_CODEC', message });
+  }
+});
+
+t.test('probe() says that a file is a tar archive', async (t) => {
+  const header = Buffer.concat([Buffer.from('recording.amr'.padEnd(257, '\0')), Buffer.from('ustar\x0000'.padEnd(255, '\0'))]);
+  write(Buffer.concat([header, Buffer.from('#!AMR\n'), Buffer.alloc(20_000, 0x3c)]));
+  await t.rejects(probe(at('file')), { code: 'FILE_CORRUPTED', message: /it is a tar archive\. Upload the recording that is in it/ });
+});
+
 t.test('probe() says that the beginning of an Ogg file is missing, not that its codec is unknown', async (t) => {
   await ffmpeg('-i', clip('en_jfk.mp3'), '-c:a', 'libopus', at('whole.ogg'));
   const whole = readFileSync(at('whole.ogg'));
@@ -43,12 +65,12 @@ t.test('probe() says that the beginning of an Ogg file is missing, not that its 
 t.test('foreign() takes text whose last character is cut off for text, and other bytes for nothing it knows', async (t) => {
   for (const shift of [0, 1]) {
     write(`${'-'.repeat(shift)}${'ß'.repeat(3000)}`);
-    t.match(await foreign(at('file')), /it is text/);
+    t.match(await foreign(at('file')), { message: /it is text/, recording: false });
   }
   write(Buffer.from([0xc3, 0x28, ...Buffer.from('no UTF-8 '.repeat(300))]));
   t.equal(await foreign(at('file')), null);
   write('one\0two'.repeat(300));
   t.equal(await foreign(at('file')), null);
   write('');
-  t.match(await foreign(at('file')), /it is empty/);
+  t.match(await foreign(at('file')), { message: /it is empty/ });
 });

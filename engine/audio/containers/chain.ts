@@ -15,6 +15,10 @@ const HEAD_BYTES = 12;
 const BEGINNING_BYTES = 4096; // that show which format it is
 const LEAD_BYTES = 65_536; // searched for a file that begins later
 const LEAD = /^(?:\0*|[\t\r\n\x20-\xff]*)$/; // zeros or text
+const TAG = /^ID3[\x02-\x04]\0[^\x80-\xff]{5}$/; // version, flags, and four times seven bits of its size
+const TAG_HEAD_BYTES = 10;
+const TAG_HAS_END = 0x10; // flag of a tag that repeats its first bytes at its end
+const MAX_TAGS = 10;
 const GAP_BYTES = 2 ** 20; // searched for the next file after one
 const MAX_GAPS = 20; // that are searched
 /** Formats of chunks; `data`: name of the chunk of samples. */
@@ -26,7 +30,7 @@ const STREAMING = new Set([0, 0xffffffff]); // sizes of data up to the end of th
 
 /**
  * Media files that were written one after the other into one, of which ffmpeg decodes only the first, or all as the first one is, also with
- * other bytes between them, and without the text or zeros before the first. One part if it is a single file, if they can be decoded as one, or
+ * other bytes between them, and without the text, tags or zeros before the first. One part if it is a single file, if they can be decoded as one, or
  * of another format. Throws MediaError FILE_CORRUPTED if there are too many.
  */
 export async function partsOf(path: string, signal?: AbortSignal): Promise<Part[]> {
@@ -44,12 +48,29 @@ export async function partsOf(path: string, signal?: AbortSignal): Promise<Part[
   }
 }
 
-/** Length of what precedes a media file in the file: a form or an HTTP response that was saved whole, or zeros. */
+/**
+ * Length of what precedes a media file in the file: a form or an HTTP response that was saved whole, zeros, or ID3 tags, which some programs
+ * put before any format.
+ */
 async function leadOf(file: FileHandle): Promise<number> {
-  const bytes = await read(file, 0, LEAD_BYTES);
-  const lead = headerIn(bytes) ?? 0;
+  const tags = await tagsOf(file);
+  const bytes = await read(file, tags, LEAD_BYTES);
+  const lead = headerIn(bytes);
+  if (lead === null) return 0;
   const before = bytes.subarray(0, lead);
-  return isUtf8(before) && LEAD.test(before.toString('latin1')) ? lead : 0;
+  return isUtf8(before) && LEAD.test(before.toString('latin1')) ? tags + lead : 0;
+}
+
+/** Length of the ID3v2 tags at the beginning of a file. */
+async function tagsOf(file: FileHandle): Promise<number> {
+  let at = 0;
+  for (let tags = 0; tags < MAX_TAGS; tags++) {
+    const head = await read(file, at, TAG_HEAD_BYTES);
+    if (!TAG.test(head.toString('latin1'))) break;
+    const bytes = head.subarray(6).reduce((size, byte) => (size << 7) | byte, 0);
+    at += TAG_HEAD_BYTES + bytes + (head[5]! & TAG_HAS_END ? TAG_HEAD_BYTES : 0);
+  }
+  return at;
 }
 
 /** Where the parts of a file that is not Ogg begin, from byte `from` on. `gaps`: how many times bytes between them may be searched. */

@@ -104,6 +104,20 @@ t.test('decode() reads a file after the text of a form or of HTTP, and after zer
   t.equal((await partsOf(at('bytes.wav')))[0]?.start, 0, 'nor from behind bytes that are no text');
 });
 
+t.test('decode() reads files of any format after ID3 tags of any length', async (t) => {
+  const tag = (bytes: number) => {
+    const size = [21, 14, 7, 0].map((bits) => (bytes >> bits) & 0x7f);
+    return Buffer.concat([Buffer.from([...Buffer.from('ID3'), 3, 0, 0, ...size]), Buffer.from('APIC'), Buffer.alloc(bytes - 4, 0xa5)]);
+  };
+  for (const [extension, ...codec] of [['wav'], ['aiff'], ['m4a', '-c:a', 'aac'], ['flac'], ['mp3']] as const) {
+    await file(`plain.${extension}`, 4, 1, 44_100, ...codec);
+    for (const tags of [[tag(3000)], [tag(3000), tag(500)], [tag(5_000_000)]]) {
+      writeFileSync(at(`tagged.${extension}`), Buffer.concat([...tags, readFileSync(at(`plain.${extension}`))]));
+      await check(t, `tagged.${extension}`, 4, 1);
+    }
+  }
+});
+
 t.test('decode() reads WAV, AIFF and MP4 files with other bytes between them', async (t) => {
   const noise = Buffer.from(Array.from({ length: 3001 }, (_, i) => Math.imul(i + 1, 2_654_435_761) >>> 24));
   const [wave, film] = [readFileSync(at('first.wav')), readFileSync(at('one.mp4'))];

@@ -48,3 +48,19 @@ export function levelsAboveRumble(samples: Float32Array): Float32Array {
   }
   return levels;
 }
+
+/**
+ * Multiplies samples, in place, by a gain per frame of some length that passes smoothly from frame to frame, and is nowhere above that of a
+ * neighbour.
+ */
+export function amplified(samples: Float32Array, gains: Float64Array, frameSamples: number): Float32Array {
+  const at = (frame: number) => gains[Math.max(0, Math.min(gains.length - 1, frame))]!;
+  const least = gains.map((_, frame) => Math.min(at(frame - 1), at(frame), at(frame + 1)));
+  const leastAt = (frame: number) => least[Math.max(0, Math.min(gains.length - 1, frame))]!;
+  for (let i = 0; i < samples.length; i++) {
+    const place = i / frameSamples - 0.5;
+    const frame = Math.floor(place);
+    samples[i]! *= leastAt(frame) + (place - frame) * (leastAt(frame + 1) - leastAt(frame));
+  }
+  return samples;
+}

@@ -1,4 +1,5 @@
 import { CERTAINTY_RATE, type Recording, SAMPLE_RATE, type Span, type Speech, type Window } from '../types.ts';
+import { evened } from './levels.ts';
 import { peak } from './speech.ts';
 
 /** How windows are packed; seconds. */
@@ -157,7 +158,7 @@ function certaintyOf({ probability, frameStep, frameStart }: Speech, pieces: rea
 /** The samples of a window: its pieces in sequence, at the start of `room`. */
 export async function readWindow(
   recording: Recording,
-  { pieces, channel }: Pick<Window, 'pieces' | 'channel'>,
+  { pieces, channel, speech }: Pick<Window, 'pieces' | 'channel' | 'speech'>,
   room: Float32Array,
 ): Promise<Float32Array> {
   let filled = 0;
@@ -165,7 +166,7 @@ export async function readWindow(
     const part = await recording.read(channel, Math.round(start * SAMPLE_RATE), Math.round(end * SAMPLE_RATE), room.subarray(filled));
     filled += part.length;
   }
-  return room.subarray(0, filled);
+  return evened(room.subarray(0, filled), speech);
 }
 
 const LEVEL_FRAME_SAMPLES = 0.05 * SAMPLE_RATE; // samples per loudness value

@@ -54,8 +54,8 @@ export function clearer(whole: Local, [first, second]: readonly [Local, Local]):
   return { speakers, speech };
 }
 
-/** Writes the activity of half a window in the order of speakers that agrees most with the whole window. */
-function matched(whole: Uint8Array, half: Uint8Array, out: Uint8Array): void {
+/** Writes the activity of a part of a window, heard again, in the order of speakers that agrees most with that of the first time. */
+export function matched(whole: Uint8Array, half: Uint8Array, out: Uint8Array): void {
   const shared = (order: readonly number[]) => {
     let sum = 0;
     for (let i = 0; i < whole.length; i++) sum += Math.min(whole[i]!, half[i - (i % LOCAL_SPEAKERS) + order[i % LOCAL_SPEAKERS]!]!);

@@ -3,6 +3,7 @@ import { float32, type Session } from '../runtime/session.ts';
 import type { Recording } from '../types.ts';
 import { SAMPLE_RATE } from '../types.ts';
 import { clearer, halvesOf, isDoubtful } from './halves.ts';
+import { either, levelled } from './levelled.ts';
 import {
   CLASS_SPEAKERS,
   CLASSES,
@@ -35,14 +36,17 @@ const stacks: Float32Array[] = []; // free buffers
 
 /**
  * Runs the model on windows of up to 160,000 samples (shorter ones are padded with silence), and again on the halves of those that may contain
- * more speech. Blocks: for worker threads.
+ * more speech, and on those in which a loud sound may hide some. Blocks: for worker threads.
  */
 export async function segment(session: Session, windows: Float32Array[]): Promise<Local[]> {
   const locals = await run(session, windows);
   for (const [i, window] of windows.entries()) {
-    if (!isDoubtful(window, locals[i]!)) continue;
-    const [first, second] = await run(session, halvesOf(window));
-    locals[i] = clearer(locals[i]!, [first!, second!]);
+    if (isDoubtful(window, locals[i]!)) {
+      const [first, second] = await run(session, halvesOf(window));
+      locals[i] = clearer(locals[i]!, [first!, second!]);
+    }
+    const even = levelled(window, locals[i]!);
+    if (even) locals[i] = either(locals[i]!, (await run(session, [even]))[0]!);
   }
   return locals;
 }

@@ -201,6 +201,27 @@ t.test('transcribe()', async (t) => {
     t.match(words(transcript), /ask not what your country can do for you ask what you can do for your country/);
   });
 
+  t.test('transcribe() hears a quiet voice after a slam and between the words of a loud one', async (t) => {
+    const voice = await samplesOf(recording('en_jfk.mp3'));
+    const peak = voice.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
+    const at = (decibels: number) => voice.map((sample) => (sample * 10 ** (decibels / 20)) / peak);
+    const slam = Float32Array.from({ length: 0.2 * SAMPLE_RATE }, (_, i) => Math.sin(i * i) * Math.exp(-i / 2000)); // broadband
+    const loud = at(-3).subarray(0, 3.4 * SAMPLE_RATE);
+    const pause = new Float32Array(0.5 * SAMPLE_RATE);
+    const file = join(t.testdir(), 'quiet.wav');
+    const options = { ...OPTIONS, language: 'en' as const, diarize: false };
+    for (const [name, ...parts] of [
+      ['after a slam, at -50 dB', pause, slam, pause, at(-50), pause],
+      ['after a slam, at -60 dB', pause, slam, pause, at(-60), pause],
+      ['a minute after a slam, at -60 dB', slam, new Float32Array(60 * SAMPLE_RATE), at(-60), pause],
+      ['beside a loud voice, at -45 dB', pause, loud, pause, at(-45), pause, loud, pause],
+    ] as const) {
+      await writeWav(file, Float32Array.from(parts.flatMap((part) => [...part])));
+      const said = words(await transcribe(file, options, quiet(), pool));
+      t.match(said, /so my fellow america(ns)? ask(ed)? not what your country can do for you ask what you can do for your country/, name);
+    }
+  });
+
   t.test('transcribe() writes a term of the vocabulary that it gets wrong without', async (t) => {
     const clip = at('../../bench/data/clips/en_librispeech-test-other_2033-164914-0007.flac');
     const said = async (vocabulary: string) =>

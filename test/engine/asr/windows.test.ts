@@ -157,6 +157,7 @@ t.test('readWindow() joins the samples of its pieces', async (t) => {
         { start: 0, end: 0.01 },
         { start: 1, end: 1.01 },
       ],
+      speech: [],
     },
     new Float32Array(480_000),
   );

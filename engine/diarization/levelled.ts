@@ -1,0 +1,56 @@
+import { amplified } from '../loudness.ts';
+import { matched } from './halves.ts';
+import { FRAMES_PER_WINDOW, HOP_SAMPLES, LOCAL_SPEAKERS, type Local } from './pyannote.ts';
+
+/*
+ * The model hears a window relative to its loudest sounds, and nothing far below full scale: the slam of a door, or a near voice, hides one 40 dB
+ * below it for seconds. It finds that voice in the same window if what is louder is turned down. The limits are by reasoning, not tuned; figures are in
+ * docs/decisions/diarization.md.
+ */
+const QUIET_SHARE = 0.05; // quantile of a window's frame energies that counts as quiet
+const MIN_ABOVE_QUIET = 10 ** 1.2; // energy relative to the quiet frames above which a frame without speech may hide some, …
+const MIN_ENERGY = 1e-9; // … and mean square (-90 dBFS): less is the noise of 16 bits
+const MIN_HIDDEN_FRAMES = 24; // such frames from which on a window is levelled, and of speech on end that the result must have more: 0.4 s
+const MIN_LOUD = 10 ** 2.4; // energy relative to theirs of the frame that may have hidden them
+const FAINT_ENERGY = 1e-6; // mean square (-60 dBFS) below which the model takes sound for silence
+const MAX_ABOVE_HIDDEN = 10; // energy relative to theirs to which louder frames are turned down
+const LEVEL = 10 ** (-30 / 20); // RMS of the hidden frames in the result
+
+/** A window in which what may hide a voice is turned down, or which is amplified if it is faint; null if it hides nothing. */
+export function levelled(samples: Float32Array, { speech }: Local): Float32Array | null {
+  const frames = Math.min(FRAMES_PER_WINDOW, Math.floor(samples.length / HOP_SAMPLES));
+  const energies = Float64Array.from({ length: frames }, (_, frame) => meanSquare(samples, frame * HOP_SAMPLES));
+  const quiet = energies.toSorted()[Math.floor(QUIET_SHARE * (frames - 1))] ?? 0;
+  const least = Math.max(quiet * MIN_ABOVE_QUIET, MIN_ENERGY);
+  const hidden = energies.filter((energy, frame) => energy > least && speech[frame]! < 128).sort();
+  if (hidden.length < MIN_HIDDEN_FRAMES) return null;
+  const level = hidden[Math.floor(hidden.length / 2)]!;
+  if (level >= FAINT_ENERGY && !energies.some((energy) => energy > level * MIN_LOUD)) return null;
+  const gains = energies.map((energy) => (LEVEL / Math.sqrt(level)) * Math.min(1, Math.sqrt((MAX_ABOVE_HIDDEN * level) / energy)));
+  return amplified(samples.slice(), gains, HOP_SAMPLES);
+}
+
+/** The outputs of a window and of its levelled version as one: in each frame what has more speech, if 0.4 s on end were hidden. */
+export function either(whole: Local, other: Local): Local {
+  let [run, longest] = [0, 0];
+  for (const [frame, probability] of other.speech.entries()) {
+    run = probability >= 128 && whole.speech[frame]! < 128 ? run + 1 : 0;
+    longest = Math.max(longest, run);
+  }
+  if (longest < MIN_HIDDEN_FRAMES) return whole;
+  const speech = whole.speech.slice();
+  const speakers = new Uint8Array(whole.speakers.length);
+  matched(whole.speakers, other.speakers, speakers);
+  for (let frame = 0; frame < speech.length; frame++) {
+    const from = frame * LOCAL_SPEAKERS;
+    if (other.speech[frame]! > speech[frame]!) speech[frame] = other.speech[frame]!;
+    else speakers.set(whole.speakers.subarray(from, from + LOCAL_SPEAKERS), from);
+  }
+  return { speakers, speech };
+}
+
+function meanSquare(samples: Float32Array, from: number): number {
+  let sum = 0;
+  for (let i = from; i < from + HOP_SAMPLES; i++) sum += samples[i]! ** 2;
+  return sum / HOP_SAMPLES;
+}

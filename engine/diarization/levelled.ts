@@ -11,8 +11,9 @@ const QUIET_SHARE = 0.05; // quantile of a window's frame energies that counts a
 const MIN_ABOVE_QUIET = 10 ** 1.2; // energy relative to the quiet frames above which a frame without speech may hide some, …
 const MIN_ENERGY = 1e-9; // … and mean square (-90 dBFS): less is the noise of 16 bits
 const MIN_HIDDEN_FRAMES = 24; // such frames from which on a window is levelled, and of speech on end that the result must have more: 0.4 s
-const MIN_LOUD = 10 ** 2.4; // energy relative to theirs of the frame that may have hidden them
-const FAINT_ENERGY = 1e-6; // mean square (-60 dBFS) below which the model takes sound for silence
+const MIN_LOUD = 10 ** 4; // energy relative to theirs of the frame that may have hidden them
+const FAINT_ENERGY = 1e-5; // mean square (-50 dBFS) that hardly a frame of a faint window exceeds, which the model takes for silence
+const LOUD_SHARE = 0.95; // quantile of a window's frame energies that counts as loud
 const MAX_ABOVE_HIDDEN = 10; // energy relative to theirs to which louder frames are turned down
 const LEVEL = 10 ** (-30 / 20); // RMS of the hidden frames in the result
 
@@ -20,12 +21,13 @@ const LEVEL = 10 ** (-30 / 20); // RMS of the hidden frames in the result
 export function levelled(samples: Float32Array, { speech }: Local): Float32Array | null {
   const frames = Math.min(FRAMES_PER_WINDOW, Math.floor(samples.length / HOP_SAMPLES));
   const energies = Float64Array.from({ length: frames }, (_, frame) => meanSquare(samples, frame * HOP_SAMPLES));
-  const quiet = energies.toSorted()[Math.floor(QUIET_SHARE * (frames - 1))] ?? 0;
-  const least = Math.max(quiet * MIN_ABOVE_QUIET, MIN_ENERGY);
+  const sorted = energies.toSorted();
+  const at = (share: number) => sorted[Math.floor(share * (frames - 1))] ?? 0;
+  const least = Math.max(at(QUIET_SHARE) * MIN_ABOVE_QUIET, MIN_ENERGY);
   const hidden = energies.filter((energy, frame) => energy > least && speech[frame]! < 128).sort();
   if (hidden.length < MIN_HIDDEN_FRAMES) return null;
   const level = hidden[Math.floor(hidden.length / 2)]!;
-  if (level >= FAINT_ENERGY && !energies.some((energy) => energy > level * MIN_LOUD)) return null;
+  if (Math.max(level, at(LOUD_SHARE)) >= FAINT_ENERGY && at(1) <= level * MIN_LOUD) return null;
   const gains = energies.map((energy) => (LEVEL / Math.sqrt(level)) * Math.min(1, Math.sqrt((MAX_ABOVE_HIDDEN * level) / energy)));
   return amplified(samples.slice(), gains, HOP_SAMPLES);
 }

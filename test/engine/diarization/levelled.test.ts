@@ -31,6 +31,7 @@ t.test('levelled() turns down a slam before a quiet voice that was not found', a
   t.ok(Math.abs(20 * Math.log10(rms(window.subarray(17_000, 23_000))) + 4.8) < 0.2, 'the window stays as it was');
   const frame = (second: number) => Math.round((second * 16_000) / 270);
   t.equal(levelled(window, local(0, frame(1), frame(7))), null, 'it was found');
+  t.equal(levelled(halves([1, 1e-5], [0.5, 1], [0.5, 1e-5], [4, 0.02], [4, 1e-5]), local()), null, 'a voice 34 dB below a slam');
 });
 
 t.test('levelled() turns down a near voice beside a far one that was not found', async (t) => {

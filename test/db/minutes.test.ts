@@ -65,6 +65,8 @@ t.test('notifyLowBalances() notifies owners once, and again after a recovery, bu
   await db.acrossTenants((tx) => createWorkspace(tx, vault, { name: 'Empty' }));
   const owner = await world.member(workspace, { role: 'owner', email: 'o@example.com' });
   await world.member(workspace);
+  const left = await world.member(workspace, { role: 'owner', email: 'left@example.com' });
+  await db.query('*', `update members set status = 'removed' where id = ?::uuid`, [left.id]);
   const mine = async () => (await notifyLowBalances(db)).filter(({ workspaceName }) => ['Low', 'Empty'].includes(workspaceName));
   t.strictSame(await mine(), []);
   const operator = operatorOf(workspace);

@@ -2,8 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
+import type { SessionActor } from '../../../api/contract/actor.ts';
 import { LIMITS } from '../../../api/contract/limits.ts';
-import { claimPreview, forgetPreviews, readPreview, startPreview } from '../../../db/reports/previews.ts';
+import { claimPreview, endPreview, forgetPreviews, readPreview, startPreview } from '../../../db/reports/previews.ts';
 import type { Courier } from '../../../engine/courier/courier.ts';
 import { nextPreview } from '../../../engine/courier/preview.ts';
 import { openWriter, type Writer } from '../../../engine/reports/writer.ts';
@@ -59,6 +60,13 @@ t.test('preview of a transcription requires one that is completed and visible to
   t.equal(await start(bert, await world.transcription(anna)), null);
   t.equal(await start(stranger, own), null);
   t.equal(await start(bert, 'no-id'), null);
+  const limited = { ...viewer(anna), kind: 'session', limited: true } as unknown as SessionActor;
+  const wanted = { slug: 'decisions', name: 'Decisions', prompt: null, transcriptionId: own };
+  await t.rejects(
+    db.workspace(workspace, (tx) => startPreview(tx, limited, wanted)),
+    { code: 'forbidden' },
+    'a session with fewer rights',
+  );
   await work();
   t.match(await read(bert, id), { status: 'completed', text: /lamp for the hall/ });
   t.strictSame(await db.query('*', 'select 1 from reports'), [], 'it is not stored as a report');
@@ -106,16 +114,31 @@ t.test('preview failures are reported immediately, with their code', async (t) =
 t.test('preview whose courier died is taken over by another, fails if that one dies too, and is deleted after ten minutes', async (t) => {
   const id = await start(anna, null);
   const dies = async () => {
-    t.equal((await claimPreview(db, randomUUID()))?.lease.id, id);
+    const claim = (await claimPreview(db, randomUUID()))!;
+    t.equal(claim.lease.id, id);
     t.equal(await claimPreview(db, randomUUID()), null, 'no other courier takes it meanwhile');
     await db.query('*', `update leases set until = clock_timestamp() - interval '1 second' where subject = ?`, [id]);
+    return claim;
   };
+  const dead = await dies();
   await dies();
-  await dies();
+  t.equal(await endPreview(db, vault, dead, { code: 'LLM_TIMEOUT' }), false, 'the first one was only slow');
+  t.match(await read(anna, id), { status: 'processing' });
   t.equal(await claimPreview(db, randomUUID()), null);
   await forgetPreviews(db);
   t.match(await read(anna, id), { status: 'failed', error_code: 'INTERNAL_ERROR' });
   await db.query('*', `update previews set created_at = clock_timestamp() - interval '11 minutes'`);
   await forgetPreviews(db);
   t.equal(await read(anna, id), null);
+});
+
+t.test('claimPreview() passes over a preview that another courier is claiming', async (t) => {
+  const hers = await start(anna, null);
+  const his = await start(bert, null);
+  await db.acrossTenants(async (tx) => {
+    await tx.rows('select 1 from previews where id = ?::uuid for update', [hers]);
+    t.equal((await claimPreview(db, randomUUID()))?.lease.id, his);
+    t.equal(await claimPreview(db, randomUUID()), null);
+  });
+  t.equal((await claimPreview(db, randomUUID()))?.lease.id, hers);
 });

@@ -14,6 +14,8 @@ const LEDGER = ['test/scripts/ledger.test.ts'];
 const CHANGES = ['test/api/v1/changes.test.ts'];
 const SLOTS = ['test/db/upload-slots.test.ts'];
 const PROBE = ['test/engine/tasks/probe.test.ts'];
+const PREVIEW = ['test/engine/courier/preview.test.ts'];
+const LOST = ['test/api/upload/lost-commit.test.ts'];
 const HEADERS = ['test/api/conformance/part4-1-upload.test.ts'];
 
 /** Options of uploads, queue, minutes, retention, back-off and policies. */
@@ -187,5 +189,22 @@ export const WORK: Change[] = [
   ['db/transcripts/changes.ts', 'if (before.length <= MOST_OPEN) return', 'return', ['test/api/v1/cursors.test.ts']],
   ['db/postgres/transaction.ts', '    connection.failed = true;', '', ['test/db/postgres/pool.test.ts']],
   ['engine/courier/deliver.ts', '= delivery.takenAt;', '= Math.floor(Date.now() / 1000);'],
+  ['db/reports/layers.ts', 'update set token = excluded.token, ', 'update set '],
+  ['db/reports/layers.ts', "\n         and status = 'processing' returning 1", ' returning 1'],
+  ['db/reports/layers.ts', 'order by q.created_at limit 1 for update skip locked', 'order by q.created_at limit 1'],
+  [
+    'db/reports/previews.ts',
+    'where workspace_id = ?::uuid and id = ?::uuid and lease_token = ?::uuid returning 1`,\n    [...values',
+    'where workspace_id = ?::uuid and id = ?::uuid and ?::uuid is not null returning 1`,\n    [...values',
+    PREVIEW,
+  ],
+  ['db/reports/previews.ts', 'q.id limit 1 for update skip locked', 'q.id limit 1', PREVIEW],
+  ['db/reports/previews.ts', '  requireFullRights(actor);\n', '', PREVIEW],
+  ['api/upload/receive.ts', 'if (undone) await', 'await', LOST],
+  ['api/openai/transcribe.ts', 'if (error instanceof ApiError || !committing) await', 'await', LOST],
+  ['db/minutes/low-balance.ts', " and status = 'active'", '', ['test/db/minutes.test.ts']],
+  ['engine/tasks/media.ts', 'clearTimeout(copy.timer);', ''],
+  ['engine/tasks/media.ts', 'copies!.delete(claim.lease.id);', ''],
+  ['engine/tasks/media.ts', '    await rm(path, { force: true });\n    if (!signal', '    if (!signal'],
   ['engine/courier/deliver.ts', '.message.slice(0, 500)', '.message'],
 ];

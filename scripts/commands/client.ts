@@ -131,7 +131,7 @@ function lost(error: Error & { code?: string }, { origin }: URL): Error {
   throw error;
 }
 
-/** What is wrong between a server and a client that cannot begin TLS. A server that sends an alert does use it. */
+/** The reason why TLS cannot begin, as the rest of a sentence. A server that sends an alert does use TLS. */
 function withoutTls({ message }: Error): string {
   const alert = /:([^:]*\balert\b[^:]*):/.exec(message)?.[1];
   return alert ? `refuses the TLS connection (${alert})` : 'does not use TLS: for plain HTTP the address begins with http://';

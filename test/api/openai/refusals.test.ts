@@ -99,8 +99,8 @@ t.test('a client that disconnects, while sending or while waiting, leaves nothin
     `POST /v1/audio/transcriptions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${own}\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 100000\r\n\r\n` +
       `--x\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\n${'a'.repeat(5000)}`,
   );
-  const held = () => patient.db.acrossTenants((tx) => tx.rows('select 1 from upload_leases'));
-  await eventually(async () => (await held()).length > 0, 'a slot');
+  const held = () => patient.db.acrossTenants((tx) => tx.rows('select extension from upload_leases'));
+  await eventually(async () => (await held())[0]?.extension === 'mp3', 'a slot that names the file, which is removed with it after a kill');
   half.end(true);
   await eventually(async () => !(await held()).length, 'the release of its slot');
   for await (const { id } of patient.spool.list()) t.fail(`${id} is left in the spool`);

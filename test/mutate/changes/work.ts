@@ -202,6 +202,12 @@ export const WORK: Change[] = [
   ['db/reports/previews.ts', '  requireFullRights(actor);\n', '', PREVIEW],
   ['api/upload/receive.ts', 'if (undone) await', 'await', LOST],
   ['api/openai/transcribe.ts', 'if (error instanceof ApiError || !committing) await', 'await', LOST],
+  [
+    'api/openai/transcribe.ts',
+    'await db.workspace(upload.actor.workspaceId, (tx) => nameSlot(tx, upload, extension));',
+    '',
+    ['test/api/openai/refusals.test.ts'],
+  ],
   ['db/minutes/low-balance.ts', " and status = 'active'", '', ['test/db/minutes.test.ts']],
   ['engine/tasks/media.ts', 'clearTimeout(copy.timer);', ''],
   ['engine/tasks/media.ts', 'copies!.delete(claim.lease.id);', ''],

@@ -16,9 +16,12 @@ export function scratchFolder(name: string): string {
   return folder;
 }
 
-function end(): never {
+/** Ends as the signal does by default: a normal exit stops threads, and would crash inside onnxruntime. */
+function end(signal: NodeJS.Signals): never {
   process.once('exit', () => {
     for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: RETRIES });
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
   });
   process.exit(1);
 }

@@ -1,6 +1,7 @@
 import { copyFileSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { PROVIDERS, runtimeVersion } from '../../engine/runtime/gpu.ts';
+import { isFull } from '../../models/choosing/space.ts';
 import { checkSource, PLACES, type Places, replace } from './place.ts';
 import { download, findWheel, fitsRequirement, unpack } from './wheel.ts';
 
@@ -35,6 +36,10 @@ export async function install({ from, index, onStage, places = PLACES }: Install
       throw new Error(
         `Cannot install the CUDA provider: ${from ?? 'the wheel'} has no ${missing.join(' and no ')}; expected those of onnxruntime ${runtimeVersion()}`,
       );
+  }).catch((cause) => {
+    if (!isFull(cause)) throw cause;
+    const remedy = 'nothing of it was kept, and an earlier installation stays; free 3 GB and try again';
+    throw new Error(`Cannot install the CUDA provider in ${path.dirname(places.libraries)}: the disk is full; ${remedy}`, { cause });
   });
   return readdirSync(places.libraries);
 }
@@ -42,12 +47,17 @@ export async function install({ from, index, onStage, places = PLACES }: Install
 /** Copies libraries and unpacks wheels. Rejects providers of another version than onnxruntime's if a wheel's name states it. */
 async function fromFolder(from: string, to: string): Promise<void> {
   for (const name of readdirSync(from)) {
-    const version = /^onnxruntime_gpu-([\d.]+)-/.exec(name)?.[1];
+    const version = /^onnxruntime_gpu-([^-+]+)/.exec(name)?.[1];
     if (version && version !== runtimeVersion())
       throw new Error(`Cannot use ${name}: it must be for onnxruntime ${runtimeVersion()}, the installed version`);
-    if (WHEEL.test(name)) await unpack(path.join(from, name), to, wanted);
+    if (WHEEL.test(name)) await unpack(path.join(from, name), to, wanted).catch((cause) => notUnpacked(name, cause));
     else if (/\.so(\.\d+)*$/.test(name)) copyFileSync(path.join(from, name), path.join(to, name));
   }
+}
+
+function notUnpacked(name: string, cause: Error): never {
+  if (isFull(cause)) throw cause;
+  throw new Error(`Cannot unpack ${name}: it is cut short or damaged (${cause.message}); copy or download it again`, { cause });
 }
 
 async function fromIndex(to: string, downloads: string, index: string | undefined, onStage: (line: string) => void): Promise<void> {

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import yauzl, { type Entry, type ZipFile } from 'yauzl';
+import { isFull } from '../../models/choosing/space.ts';
 
 /** A wheel on the Python package index. */
 export interface Wheel {
@@ -48,6 +49,7 @@ export async function download(wheel: Wheel, folder: string, onBytes: (bytes: nu
   const to = path.join(folder, wheel.filename);
   const { host } = new URL(wheel.url);
   const failed = (cause: Error) => {
+    if (isFull(cause)) throw cause;
     const { message } = (cause.cause ?? cause) as Error;
     throw new Error(`Cannot download ${wheel.filename} from ${host} (${message}): try again, or ${OFFLINE}`, { cause });
   };

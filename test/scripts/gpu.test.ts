@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createWriteStream, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createWriteStream, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { ZipFile } from 'yazl';
 import { checkGpu, chooseDevice, explain, PROVIDERS, runtimeVersion } from '../../engine/runtime/gpu.ts';
 import { install } from '../../scripts/gpu/install.ts';
 import { download, findWheel, fitsRequirement, requirementsOf, unpack } from '../../scripts/gpu/wheel.ts';
+import { noDisks, smallDisk } from '../support/processes/disk.ts';
 import { ROOT } from '../support/processes/processes.ts';
 
 /** An entry of the package index. */
@@ -118,6 +119,31 @@ t.test('install() leaves the installation as it was if it cannot replace it, and
   t.strictSame((await from(join(root, 'next'))).sort(), [...PROVIDERS].sort(), 'none of the files replaced');
   t.equal(content(), 'next');
   t.strictSame(readdirSync(join(root, '.gpu')), ['lib']);
+});
+
+t.test('install() says what is wrong with wheels of another version, cut short, or too large for the disk', async (t) => {
+  const { root, places, from, content } = await installed(t, 'first');
+  const given = (name: string) => {
+    const folder = join(root, name);
+    mkdirSync(folder);
+    return folder;
+  };
+  const [nightly, cut] = [given('nightly'), given('cut')];
+  await wheel(nightly, `onnxruntime_gpu-${runtimeVersion()}.dev20260101-cp311-cp311-manylinux_2_28_x86_64.whl`);
+  await t.rejects(from(nightly), /it must be for onnxruntime \d/);
+  truncateSync(await wheel(cut, 'nvidia_cublas-13.1.0-py3-none-manylinux_2_27_x86_64.whl'), 200);
+  await t.rejects(from(cut), /^Cannot unpack nvidia_cublas-13\.1\.0\S+: it is cut short or damaged \(.*\); copy or download it again/);
+  t.equal(content(), 'first');
+  t.strictSame(readdirSync(join(root, '.gpu')), ['lib']);
+  await t.test('on a full disk', { skip: noDisks() ?? false }, async (t) => {
+    const disk = smallDisk(t, 300_000);
+    const large = given('large');
+    for (const name of PROVIDERS) writeFileSync(join(large, name), Buffer.alloc(200_000));
+    const there = { libraries: join(disk.path, '.gpu', 'lib'), runtime: places.runtime };
+    const message = /^Cannot install the CUDA provider in \S+\.gpu: the disk is full; nothing of it was kept/;
+    await t.rejects(install({ from: large, places: there, onStage: () => {} }), message);
+    t.strictSame(readdirSync(join(disk.path, '.gpu')), []);
+  });
 });
 
 t.test('install() takes only the libraries of CUDA and its provider from wheels that pip has downloaded', async (t) => {

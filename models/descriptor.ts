@@ -13,8 +13,7 @@ export const DESCRIPTOR = 'model.json';
 /** Version of the graphs' inputs and outputs, documented in `build/whisper`. Other versions cannot be opened. */
 export const INTERFACE = 1;
 
-/** The graph that encodes and decodes in one call, of models for CUDA. */
-export const LOOP = 'loop.onnx';
+export const LOOP = 'loop.onnx'; // the graph that encodes and decodes in one call, of models for CUDA
 
 const DEVICES = ['cpu', 'cuda', 'webgpu'] as const;
 const count = z.int().nonnegative();
@@ -52,6 +51,7 @@ export const checkSchema = z.object({
   at: z.iso.datetime(),
   /** CPU and threads used for the measurement. */
   machine: z.string(),
+  cores: z.int().positive().optional(), // that were available, hardware threads included; checks of earlier versions lack them
   /** Words (characters in languages without word separators) and errors by language; also of the float32 models if measured. */
   rates: z.array(rate),
   reference: z.array(rate).optional(),

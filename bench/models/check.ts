@@ -1,8 +1,9 @@
-import { cpus } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { openPool, type Pool } from '../../engine/runtime/pool.ts';
 import type { Word } from '../../engine/types.ts';
 import type { ClipErrors, Measured } from '../../models/checks/self-check.ts';
+import { processor } from '../../models/choosing/cpu.ts';
 import { languagesOf, readDescriptor } from '../../models/descriptor.ts';
 import { countErrors } from '../errors/align.ts';
 import { unitsOf } from '../errors/normalise.ts';
@@ -58,7 +59,8 @@ export async function checkModel(folder: string, scratch: string, options: Check
     const fast = talk && (await speedOnTalk(pool, talk, left * inClips.rtfx));
     return {
       at: new Date().toISOString(),
-      machine: `${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${pool.threads} threads`,
+      machine: `${processor()}, ${pool.threads} threads`,
+      cores: availableParallelism(),
       rates: ratesOf(clips),
       clips: clips.map(({ errors }) => errors),
       invented,

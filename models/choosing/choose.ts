@@ -1,9 +1,11 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { checkFile } from '../derived.ts';
 import { type Check, checkSchema, type Descriptor, type DeviceName, languagesOf } from '../descriptor.ts';
 import { listModels, type Model } from '../store.ts';
 import { CATALOGUE, type Listed, listed } from './catalogue.ts';
+import { processor } from './cpu.ts';
 
 /** Selects the model for this machine. A model's figures are those of its self-check here, if there was one. */
 
@@ -35,6 +37,24 @@ export function checkOf({ name, descriptor }: Model, home: string): Check | unde
   }
 }
 
+/**
+ * The latest self-check if it ran on such a processor, with the speed on as many cores as there are now: the state folder may have been copied from
+ * another machine, or be shared with one.
+ */
+export function checkHere(model: Model, home: string): Check | undefined {
+  const check = checkOf(model, home);
+  if (!check?.machine.startsWith(`${processor()}, `)) return undefined;
+  const cores = availableParallelism();
+  return { ...check, rtfx: check.rtfx * Math.min(1, cores / (check.cores ?? cores)) };
+}
+
+/** A sentence that names the models which `auto` does not consider because they were checked on another machine, with the command; empty: none. */
+export function unconsidered(models: readonly Model[], home: string): string {
+  const names = models.filter((model) => checkOf(model, home) && !checkHere(model, home)).map(({ name }) => name);
+  if (!names.length) return '';
+  return `On the CPU, LONGHAND_MODEL=auto does not consider models checked on another machine: scripts/longhand models check ${names.join(' ')}`;
+}
+
 /** WER on English in a self-check; undefined if English was not tested. */
 export function englishRate(check: Check | undefined): number | undefined {
   const english = check?.rates.find(({ language }) => language === 'en');
@@ -42,23 +62,24 @@ export function englishRate(check: Check | undefined): number | undefined {
 }
 
 /**
- * The installed model that `LONGHAND_MODEL=auto` stands for: the lowest WER among those that detect languages, were checked here, fit into
- * memory and have their files. On a GPU, one that runs there, float16 before float32 if they are equal; if there is none, and on the CPU, one
- * that is fast enough: speeds are those of the CPU. The shipped one if none was checked.
+ * The installed model that `LONGHAND_MODEL=auto` stands for: the lowest WER among those that detect languages, were checked, fit into memory and
+ * have their files. On a GPU, one that runs there, float16 before float32 if they are equal; if there is none, and on the CPU, one that was fast
+ * enough on this machine: speeds are those of the CPU. The shipped one if none was checked.
  */
 export async function bestInstalled(home: string, { memoryBytes }: Room, device: DeviceName = 'cpu'): Promise<Model> {
   const models = (await listModels(home)).filter(({ descriptor }) => descriptor && detectsLanguages(descriptor));
-  const able = models.flatMap((model) => {
-    const check = checkOf(model, home);
-    const errors = englishRate(check);
-    const fits = (model.descriptor?.memory.thread ?? 0) < memoryFor(memoryBytes) && hasFiles(model);
-    return check && errors !== undefined && fits ? [{ model, errors, rtfx: check.rtfx }] : [];
-  });
-  const [first, ...others] =
-    device === 'cpu' ? [] : able.filter(({ model }) => model.descriptor!.devices.includes(device)).sort(halvesFirst);
+  const able = (checked: typeof checkOf) =>
+    models.flatMap((model) => {
+      const check = checked(model, home);
+      const errors = englishRate(check);
+      const fits = (model.descriptor?.memory.thread ?? 0) < memoryFor(memoryBytes) && hasFiles(model);
+      return check && errors !== undefined && fits ? [{ model, errors, rtfx: check.rtfx }] : [];
+    });
+  const there = able(checkOf).filter(({ model }) => model.descriptor!.devices.includes(device));
+  const [first, ...others] = device === 'cpu' ? [] : there.sort(halvesFirst);
   if (first) return fewest(first, others).model;
   const shipped = models.find((model) => model.shipped)!;
-  const fast = able.filter(({ rtfx }) => rtfx >= LEAST_RTFX);
+  const fast = able(checkHere).filter(({ rtfx }) => rtfx >= LEAST_RTFX);
   return fewest({ model: shipped, errors: rateOfShipped(shipped, home) }, fast).model;
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import type { CpuVariant } from '../build/graph/graph.ts';
 
 /**
@@ -13,6 +14,11 @@ export function hasByteDotProduct(arch: string = process.arch, cpuinfo: string =
 /** The variant that is fast and correct on this CPU. */
 export function variantForCpu(dotProduct: boolean = hasByteDotProduct()): CpuVariant {
   return dotProduct ? 'int8' : 'int8-7bit';
+}
+
+/** The name of the processor. */
+export function processor(): string {
+  return cpus()[0]?.model.trim() || 'unknown processor';
 }
 
 function readCpuinfo(): string {

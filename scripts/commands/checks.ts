@@ -15,7 +15,7 @@ import { checkGpu, LIBRARIES } from '../../engine/runtime/gpu.ts';
 import { readMachine } from '../../engine/runtime/machine.ts';
 import { memoryOf } from '../../engine/runtime/memory.ts';
 import { builtFrom } from '../../models/choosing/catalogue.ts';
-import { advice } from '../../models/choosing/choose.ts';
+import { advice, unconsidered } from '../../models/choosing/choose.ts';
 import { AUTO, findModel, listModels, verifyAll } from '../../models/store.ts';
 import { databaseUrl } from './database.ts';
 import { ENV_FILE, FROM_ENVIRONMENT, loadSettings } from './environment.ts';
@@ -108,7 +108,8 @@ async function models({ LONGHAND_HOME: home, LONGHAND_MODEL: wanted }: Settings)
     readMachine(),
     all.flatMap((model) => builtFrom(model)?.name ?? []),
   );
-  return `${all.map((model) => model.name).join(', ')}: checksums verified${better ? `. ${better}` : ''}`;
+  const elsewhere = wanted === AUTO ? unconsidered(all, home) : '';
+  return [`${all.map((model) => model.name).join(', ')}: checksums verified`, elsewhere, better].filter(Boolean).join('. ');
 }
 
 /** Which model recognises what, and the memory of all threads. */

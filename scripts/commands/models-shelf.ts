@@ -10,7 +10,7 @@ import type { Variant } from '../../models/build/graph/graph.ts';
 import { isInt8 } from '../../models/build/whisper/config.ts';
 import { checkFrom, type Measure, rateOf } from '../../models/checks/self-check.ts';
 import { builtFrom } from '../../models/choosing/catalogue.ts';
-import { checkOf, englishRate, keepCheck } from '../../models/choosing/choose.ts';
+import { checkHere, englishRate, keepCheck } from '../../models/choosing/choose.ts';
 import { fittingModel } from '../../models/choosing/fit.ts';
 import { type Check, languagesOf } from '../../models/descriptor.ts';
 import type { ImportOptions } from '../../models/install/making.ts';
@@ -56,7 +56,7 @@ export function longestCheck(quick = false, variant: Variant = 'int8'): string {
 /** Every model with its memory, and its accuracy on this machine, and whether it can process a number of hours of audio per day. */
 export async function table(settings: Settings, hours: number | null = null) {
   const models = await listModels(settings.LONGHAND_HOME);
-  return models.map((model) => row(model, checkOf(model, settings.LONGHAND_HOME), hours));
+  return models.map((model) => row(model, checkHere(model, settings.LONGHAND_HOME), hours));
 }
 
 function row(model: Model, check: Check | undefined, hours: number | null) {

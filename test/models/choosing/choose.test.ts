@@ -1,21 +1,32 @@
 import { cpSync, rmSync, truncateSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import type { Variant } from '../../../models/build/graph/graph.ts';
 import { builtFrom, CATALOGUE, listed } from '../../../models/choosing/catalogue.ts';
-import { advice, bestInstalled, couldCarry, keepCheck } from '../../../models/choosing/choose.ts';
+import { advice, bestInstalled, couldCarry, keepCheck, unconsidered } from '../../../models/choosing/choose.ts';
+import { processor } from '../../../models/choosing/cpu.ts';
 import { fittingModel } from '../../../models/choosing/fit.ts';
 import { routedModels } from '../../../models/choosing/routes.ts';
 import { type DeviceName, readWhisper, writeDescriptor } from '../../../models/descriptor.ts';
 import { PINS } from '../../../models/hub/pins.ts';
 import { importModel } from '../../../models/install/importing.ts';
+import { listModels } from '../../../models/store.ts';
 import { SHAPES, writeCheckpoint } from '../checkpoint.ts';
 
 const GIB = 2 ** 30;
 
 function check(errors: number, rtfx: number) {
   const rates = [{ language: 'en', clips: 10, words: 200, errors }];
-  return { at: '2026-01-01T00:00:00.000Z', machine: 'a test', rates, invented: 0, coverage: 0.9, rtfx, threadBytes: 1e8 };
+  return {
+    at: '2026-01-01T00:00:00.000Z',
+    machine: `${processor()}, 2 threads`,
+    rates,
+    invented: 0,
+    coverage: 0.9,
+    rtfx,
+    threadBytes: 1e8,
+  };
 }
 
 /** Installs a model with these languages and their tokens. */
@@ -100,6 +111,22 @@ t.test('bestInstalled() passes over a model of which a file is missing or cut sh
   }
 });
 
+t.test('bestInstalled() does not consider a model checked on another processor, and expects less speed of fewer cores', async (t) => {
+  const home = t.testdir();
+  const cores = availableParallelism();
+  const best = async () => (await bestInstalled(home, { cores, memoryBytes: 8 * GIB })).name;
+  const seen = async () => unconsidered(await listModels(home), home);
+  await addModel(home, 'good', { en: 258, de: 259 });
+  keepCheck('good', home, { ...check(2, 8), machine: 'Another processor, 32 threads' });
+  t.equal(await best(), 'whisper-base');
+  t.match(await seen(), /another machine: scripts\/longhand models check good$/);
+  keepCheck('good', home, { ...check(2, 8), cores: 3 * cores });
+  t.equal(await best(), 'whisper-base');
+  keepCheck('good', home, { ...check(2, 8), cores });
+  t.equal(await best(), 'good');
+  t.equal(await seen(), '');
+});
+
 t.test('bestInstalled() never selects a model of English alone, however good it is', async (t) => {
   const home = t.testdir();
   await addModel(home, 'english', {});
@@ -122,7 +149,7 @@ t.test(
     await addModel(home, 'half', languages, 'float16');
     await addModel(home, 'unchecked', languages, 'float16');
     keepCheck('base-float32', home, check(20, 2));
-    keepCheck('half', home, check(20, 1));
+    keepCheck('half', home, { ...check(20, 1), machine: 'Another processor, 2 threads' });
     t.equal(await best('cuda'), 'half', 'float16 encodes and decodes in one call');
     t.equal(await best('webgpu'), 'half');
     t.equal(await best('cpu'), 'small');

@@ -133,7 +133,7 @@ for (const source of ['own copy', 'kept recording'] as const)
       await page.waitForTimeout(1_000);
       const seek = await sought();
       t.ok(seek.added < MOST_ADDED, `${seek.added} elements and ${seek.calls} calls for a seek`);
-      const from = await page.evaluate(() => document.querySelector('.turn.wanted')!.id);
+      const from = (await page.getAttribute('.turn.wanted', 'id'))!;
       const played = await countWork(page);
       await page.waitForFunction((id) => document.querySelector('.turn.wanted')!.id !== id, from);
       const { calls, added } = await played();

@@ -98,7 +98,7 @@ t.test('keyboard users sign in, upload, open a transcript, rename a speaker, req
   await page.waitForSelector('tr:not(.sending) a.open:text-is("by-keyboard.mp3")');
   t.ok(await tabTo(`a[href="#/t/${talk}"]`));
   await page.keyboard.press('Enter');
-  await page.waitForSelector('.turn');
+  await page.waitForSelector('button.speaker');
   t.ok(await tabTo('button.speaker'));
   await page.keyboard.press('Enter');
   await page.waitForSelector('input[aria-label="Speaker name"]:focus');
@@ -116,6 +116,7 @@ t.test('keyboard users sign in, upload, open a transcript, rename a speaker, req
   await page.waitForSelector('.report:has-text("BANT") >> text=being written');
   await page.goto(`${url}/#/`);
   await page.goto(`${url}/#/t/${talk}`);
+  await page.waitForSelector('.turn');
   t.ok(await tabTo('main .menu summary'));
   await page.keyboard.press('Enter');
   t.ok(await tabTo('a[href$="format=txt"]'));

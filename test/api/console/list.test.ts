@@ -127,7 +127,7 @@ t.test('a failed upload shows the reason, is sent again, and becomes one transcr
   await page.goto(`${url}/#/workspace`);
   await page.click('a:text-is("Transcripts")');
   await page.waitForSelector('a.open:text-is("a.mp3")');
-  t.match(await page.textContent('tr:has-text("c.txt")'), /Not uploaded/, 'the refusal is still shown');
+  await page.waitForSelector('tr:has-text("c.txt") >> text=Not uploaded'); // the refusal is still shown
   const rows = await db.query<{ count: number }>(empty, `select count(*)::int as count from transcriptions where status = 'queued'`);
   t.equal(rows[0]!.count, 2);
   await page.close();

@@ -37,6 +37,7 @@ t.test('members, identities, projects, vocabulary and webhooks are saved', async
   await page.fill('textarea', 'Longhand, Zwolle');
   await page.fill('input[name=retention_days]', '90');
   await page.click('text=Save');
+  await page.waitForSelector('text=Saved');
   await page.reload();
   await page.waitForSelector('textarea');
   t.equal(await page.inputValue('textarea'), 'Longhand, Zwolle');

@@ -30,10 +30,23 @@ export async function openBrowser(t: { teardown(after: () => unknown): void }, e
   browser.newContext = async (options) => {
     const context = await newContext({ reducedMotion: 'reduce', ...options });
     context.setDefaultTimeout(PATIENCE_MS);
+    const newPage = context.newPage.bind(context);
+    context.newPage = async () => following(await newPage());
     return context;
   };
   t.teardown(() => browser.close());
   return browser;
+}
+
+/** A page whose `goto` returns when the console follows: where only the part of the URL after # changes, the page before would still be there. */
+function following(page: Page): Page {
+  const goto = page.goto.bind(page);
+  page.goto = async (...to) => {
+    const response = await goto(...to);
+    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve)));
+    return response;
+  };
+  return page;
 }
 
 /** Collects errors that the page throws or logs from now on, except failed requests. */

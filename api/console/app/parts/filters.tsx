@@ -1,8 +1,8 @@
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { LANGUAGE_CHOICES } from '../show.ts';
 import type { Project } from '../types.ts';
 import { go, useRetried } from '../use.ts';
-import { Field, Options } from './basics.tsx';
+import { Field, Options, Problem } from './basics.tsx';
 import { Icon } from './icons.tsx';
 
 const NAMES = ['project_id', 'language', 'external_id', 'date_from', 'date_to'];
@@ -16,30 +16,12 @@ export function Filters({ query }: { query: URLSearchParams }) {
   const [open, show] = useState(active > 0);
   const set = (name: string) => (event: Event) => go('/', changed(query, name, (event.currentTarget as HTMLInputElement).value.trim()));
   const text = (name: string, label: string, type = 'text') => (
-    <Field label={label}>
-      <input type={type} value={query.get(name) ?? ''} onChange={set(name)} />
-    </Field>
+    <TextFilter {...{ label, type }} value={query.get(name) ?? ''} set={(value) => go('/', changed(query, name, value))} />
   );
   return (
     <search class="filters">
       <div class="row">
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            go('/', changed(query, 'q', String(new FormData(event.currentTarget as HTMLFormElement).get('q') ?? '').trim()));
-          }}
-        >
-          <input
-            name="q"
-            type="search"
-            minLength={2}
-            aria-label="Search transcripts"
-            placeholder="Search transcripts"
-            key={query.get('q')}
-            defaultValue={query.get('q') ?? ''}
-            onInput={(event) => query.has('q') && !(event.currentTarget as HTMLInputElement).value && go('/', changed(query, 'q', ''))}
-          />
-        </form>
+        <Search value={query.get('q') ?? ''} set={(value) => go('/', changed(query, 'q', value))} />
         <select aria-label="Order" value={query.get('sort') ?? '-created_at'} onChange={set('sort')}>
           <option value="-created_at">newest first</option>
           <option value="created_at">oldest first</option>
@@ -83,6 +65,58 @@ export function Filters({ query }: { query: URLSearchParams }) {
   );
 }
 
+/** An input that shows a value of the URL when that changes elsewhere. Until it is told `set`, it keeps what is typed, however often the list is loaded. */
+function useTyped(value: string, set: (value: string) => void) {
+  const input = useRef<HTMLInputElement>(null);
+  const known = useRef('');
+  useLayoutEffect(() => {
+    if (value !== known.current) input.current!.value = value;
+    known.current = value;
+  }, [value]);
+  const tell = () => {
+    known.current = input.current!.value.trim();
+    set(known.current);
+  };
+  return { input, tell };
+}
+
+interface TypedProps {
+  value: string;
+  set: (value: string) => void;
+}
+
+function Search({ value, set }: TypedProps) {
+  const { input, tell } = useTyped(value, set);
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        tell();
+      }}
+    >
+      <input
+        ref={input}
+        name="q"
+        type="search"
+        dir="auto"
+        minLength={2}
+        aria-label="Search transcripts"
+        placeholder="Search transcripts"
+        onInput={() => value && !input.current!.value && tell()}
+      />
+    </form>
+  );
+}
+
+function TextFilter({ label, type, value, set }: TypedProps & { label: string; type: string }) {
+  const { input, tell } = useTyped(value, set);
+  return (
+    <Field label={label}>
+      <input ref={input} type={type} dir="auto" onChange={tell} />
+    </Field>
+  );
+}
+
 /** The URL with a filter added or removed, on the first page. */
 function changed(query: URLSearchParams, name: string, value: string): URLSearchParams {
   const next = new URLSearchParams(query);
@@ -95,16 +129,20 @@ function changed(query: URLSearchParams, name: string, value: string): URLSearch
 /** Metadata as `key=value`, one at a time, all of which must match. The value may hold anything. */
 function MetadataFilter({ query }: { query: URLSearchParams }) {
   const given = [...query].filter(([name]) => ofMetadata(name));
+  const [problem, tell] = useState<Error | null>(null);
   return (
     <div class="row middle">
       <Field label="Metadata, as key=value">
         <input
           placeholder="deal=42"
+          dir="auto"
           onChange={(event) => {
             const input = event.currentTarget as HTMLInputElement;
-            const at = input.value.indexOf('=');
-            if (at < 1) return;
-            go('/', changed(query, `metadata.${input.value.slice(0, at).trim()}`, input.value.slice(at + 1).trim()));
+            const typed = input.value.trim();
+            const [, key, value] = /^([^=]+)=(.+)$/.exec(typed) ?? [];
+            tell(typed && !value ? new Error(`“${typed}” needs a key, = and a value, as in deal=42`) : null);
+            if (!key || !value) return;
+            go('/', changed(query, `metadata.${key.trim()}`, value.trim()));
             input.value = '';
           }}
         />
@@ -120,6 +158,7 @@ function MetadataFilter({ query }: { query: URLSearchParams }) {
           {name.slice(9)}={value} <Icon of="close" />
         </button>
       ))}
+      <Problem error={problem} />
     </div>
   );
 }

@@ -70,3 +70,46 @@ t.test('Filters() keeps what is typed into a filter while the list is loaded, an
   t.equal(await page.locator('search [role=alert]').count(), 0);
   await page.close();
 });
+
+t.test('Form() keeps what is typed while the entry before is being saved', async (t) => {
+  const page = await browser.newPage();
+  await signIn(page, url, key);
+  await page.goto(`${url}/#/workspace/projects`);
+  const held = await hold(page, /\/projects$/, 'POST');
+  const sent = page.waitForRequest((request) => request.method() === 'POST');
+  await page.fill('input[name=name]', 'Research');
+  await page.keyboard.press('Enter');
+  await sent;
+  await page.fill('input[name=name]', 'Sales');
+  await held[0]!.continue();
+  await page.unrouteAll();
+  await page.waitForSelector('summary:has-text("Research")');
+  t.equal(await page.inputValue('input[name=name]'), 'Sales');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('summary:has-text("Sales")');
+  await page.waitForFunction(() => document.querySelector<HTMLInputElement>('input[name=name]')!.value === '');
+  await page.close();
+});
+
+t.test('Preferences() keeps what is typed while the settings are being saved, and shows those that are', async (t) => {
+  const page = await browser.newPage();
+  await signIn(page, url, key);
+  await page.goto(`${url}/#/workspace/settings`);
+  await page.fill('textarea', 'Zwolle');
+  const held = await hold(page, /\/settings$/, 'PUT');
+  const sent = page.waitForRequest((request) => request.method() === 'PUT');
+  await page.click('button:text-is("Save")');
+  await sent;
+  await page.fill('textarea', 'Zwolle, Longhand');
+  await held[0]!.continue();
+  await page.unrouteAll();
+  await page.waitForSelector('button:text-is("Save"):enabled');
+  await page.waitForTimeout(300); // what arrives after that would be visible
+  t.equal(await page.inputValue('textarea'), 'Zwolle, Longhand');
+  t.equal(await page.locator('[role=status]:text-is("Saved")').count(), 0, 'this is not');
+  await hold(page, /\/settings$/); // what is saved need not be loaded
+  await page.click('button:text-is("Save")');
+  await page.waitForSelector('[role=status]:text-is("Saved")');
+  t.equal(await page.inputValue('textarea'), 'Zwolle, Longhand');
+  await page.close();
+});

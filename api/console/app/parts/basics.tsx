@@ -52,7 +52,10 @@ export function Action({
   );
 }
 
-/** A form that submits its fields by name and is cleared on success. `stale`: it was edited or submitted since its last success. */
+/**
+ * A form that submits its fields by name. On success it is cleared, unless it was edited while it was being sent. `stale`: it was edited or
+ * submitted since its last success.
+ */
 export function Form({
   send,
   label,
@@ -75,8 +78,10 @@ export function Form({
     setBusy(true);
     setError(null);
     try {
-      await send(Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value)])));
-      form.reset();
+      const sent = fieldsOf(form);
+      await send(sent);
+      if (JSON.stringify(fieldsOf(form)) === JSON.stringify(sent)) form.reset();
+      else stale?.();
     } catch (failure) {
       setError(failure as Error);
     }
@@ -92,6 +97,9 @@ export function Form({
     </form>
   );
 }
+
+const fieldsOf = (form: HTMLFormElement): Record<string, string> =>
+  Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value)]));
 
 export function Field({ label, children }: { label: string; children: ComponentChildren }) {
   return (

@@ -13,30 +13,32 @@ interface Settings {
 
 /** Vocabulary for speech recognition, and how long transcripts and recordings are kept. */
 export function Preferences() {
-  const { value, error, again } = useLoaded<Settings>('/settings');
+  const loaded = useLoaded<Settings>('/settings');
+  const [kept, keep] = useState<Omit<Settings, 'keep_recordings_most'> | null>(null); // what was saved here
   const [saved, tell] = useState(false);
+  const { error, again } = loaded;
+  const value = loaded.value && { ...loaded.value, ...kept };
   if (error) return <Problem error={error} again={again} />;
   if (!value) return <Waiting />;
   const most = value.keep_recordings_most;
   return (
     <Form
-      key={JSON.stringify(value)}
       kind="card row"
       label="Save"
       stale={() => tell(false)}
       send={async ({ vocabulary, retention_days, keep_recordings_days }) => {
-        await call('PUT', '/settings', {
+        const wanted = {
           vocabulary,
           retention_days: retention_days ? Number(retention_days) : null,
           keep_recordings_days: Number(keep_recordings_days ?? 0),
-        });
+        };
+        keep(await call('PUT', '/settings', wanted));
         tell(true);
-        again();
       }}
     >
       <label class="field wide">
         <span>Vocabulary: names and terms, spelled as they should appear, separated by commas.</span>
-        <textarea name="vocabulary" rows={5} maxLength={2000} defaultValue={value.vocabulary} />
+        <textarea name="vocabulary" dir="auto" rows={5} maxLength={2000} defaultValue={value.vocabulary} />
       </label>
       <label class="field">
         <span>Delete transcripts after this many days (leave empty for never)</span>

@@ -14,21 +14,26 @@ export interface Loaded<T> {
 /**
  * Loads `path` from the API, again when the path changes. Null: loads nothing. The result of another path is never shown: it would be taken
  * for that of this one, for example if this one cannot be loaded. When `version` changes, it loads again and keeps the result meanwhile.
+ * An answer is shown unless a later one is: those of a service that is slower than the page reloads would otherwise never be.
  */
 export function useLoaded<T>(path: string | null, version = ''): Loaded<T> {
   const [state, set] = useState<{ value: T | null; error: Error | null; from: string | null }>({ value: null, error: null, from: null });
   const [round, next] = useState(0);
+  const requests = useRef({ wanted: path, made: 0, shown: 0 });
+  requests.current.wanted = path;
   const again = useCallback(() => next((n) => n + 1), []);
   useEffect(() => {
     if (path === null) return;
-    let current = true;
-    call<T>('GET', path).then(
-      (value) => current && set({ value, error: null, from: path }),
-      (error) => current && set((before) => ({ value: before.from === path ? before.value : null, error, from: path })),
-    );
-    return () => {
-      current = false;
+    const number = ++requests.current.made;
+    const arrived = (show: () => void) => {
+      if (requests.current.wanted !== path || number < requests.current.shown) return;
+      requests.current.shown = number;
+      show();
     };
+    call<T>('GET', path).then(
+      (value) => arrived(() => set({ value, error: null, from: path })),
+      (error) => arrived(() => set((before) => ({ value: before.from === path ? before.value : null, error, from: path }))),
+    );
   }, [path, version, round]);
   const { value, error } = state.from === path ? state : { value: null, error: null };
   useRenewed(error, again);

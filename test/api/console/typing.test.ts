@@ -113,3 +113,19 @@ t.test('Preferences() keeps what is typed while the settings are being saved, an
   t.equal(await page.inputValue('textarea'), 'Zwolle, Longhand');
   await page.close();
 });
+
+t.test('useLoaded() shows what a slow service answers, though it has been asked again since', async (t) => {
+  const page = await browser.newPage();
+  await signIn(page, url, key);
+  await page.goto(`${url}/#/workspace`);
+  const held = await hold(page, /\/listing\?/);
+  const asked = () => page.waitForRequest(/\/listing\?/);
+  const first = asked();
+  await page.goto(`${url}/#/`);
+  await first;
+  await asked(); // again: something is being transcribed
+  await held[0]!.continue();
+  await page.waitForSelector('a.open:text-is("A call")');
+  t.equal(await page.locator('tbody tr').count(), 2);
+  await page.close();
+});

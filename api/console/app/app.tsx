@@ -55,9 +55,9 @@ export function App() {
   if (session === null || (over && path === '/sign-in')) return <SignIn query={query} onSignedIn={change} />;
   return (
     <Fragment key={session.member.id}>
-      <a class="skip" href="#content">
+      <button type="button" class="skip" onClick={() => document.getElementById('content')!.focus()}>
         Skip to content
-      </a>
+      </button>
       <header class="top no-print">
         <Brand />
         <nav aria-label="Main">

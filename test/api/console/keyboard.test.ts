@@ -81,6 +81,19 @@ t.test('who types into a field of the next page as soon as it is there keeps the
   await page.close();
 });
 
+t.test('App() keeps the page when its navigation is skipped', async (t) => {
+  const page = await browser.newPage();
+  await signIn(page, url, key);
+  await page.goto(`${url}/#/t/${talk}`);
+  await page.waitForSelector('.turn');
+  await page.focus('.skip');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('main:focus');
+  t.equal(page.url(), `${url}/#/t/${talk}`);
+  t.ok(await page.locator('.turn').count());
+  await page.close();
+});
+
 t.test('keyboard users sign in, upload, open a transcript, rename a speaker, request a report and export', async (t) => {
   const page = await browser.newPage();
   await signIn(page, url, key);

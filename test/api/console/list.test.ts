@@ -91,6 +91,22 @@ t.test('List() shows no rows, and nothing to select, of other filters when those
   await page.close();
 });
 
+t.test('List() shows the last page there is when the rows of a later one are deleted', async (t) => {
+  const many = await world.workspace({ name: 'A page and one' });
+  const eve = await world.member(many, { role: 'owner' });
+  for (let n = 0; n < 21; n++) await world.transcription(eve, { title: `Call ${n}` });
+  const page = await browser.newPage();
+  await signIn(page, url, (await world.key(eve)).key);
+  await page.click('text=Next');
+  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1);
+  await page.check('text=Select page');
+  await page.click('.bulk >> text=Delete…');
+  await page.click('dialog >> button:text-is("Delete")');
+  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 20);
+  t.equal(await page.locator('text=No transcripts yet').count(), 0);
+  await page.close();
+});
+
 t.test('an unreachable service is reported in a sentence, and tried again', async (t) => {
   const page = await browser.newPage();
   await signIn(page, url, key);

@@ -39,6 +39,11 @@ export function List({ query, session, uploads }: { query: URLSearchParams; sess
     return () => clearInterval(timer);
   }, [busy, asked.toString()]);
   useEffect(() => choose(new Set()), [filters.toString(), status, search]);
+  const last = value ? PAGE * Math.max(0, Math.ceil(value.total / PAGE) - 1) : 0; // offset of the last page
+  const beyond = value !== null && offset > last;
+  useEffect(() => {
+    if (beyond) location.replace(`#/?${withOffset(query, last)}`); // the rows of this page are gone
+  }, [beyond]);
   const label = status ? (STATUS[status] ?? status) : 'All';
   const failed = sending.filter(({ state }) => state === 'failed').map(({ key }) => key);
 
@@ -73,7 +78,7 @@ export function List({ query, session, uploads }: { query: URLSearchParams; sess
           choose={(id, on) => choose(new Set(on ? [...chosen, id] : [...chosen].filter((one) => one !== id)))}
         />
       )}
-      {value && value.items.length === 0 && sending.length === 0 && (
+      {value && value.items.length === 0 && !beyond && sending.length === 0 && (
         <Empty {...{ search, status }} filtered={[...filters.keys()].some((name) => name !== 'sort')} />
       )}
       {value && value.total > PAGE && <Pages query={query} offset={offset} page={value} />}
@@ -160,9 +165,7 @@ function Empty({ filtered, search, status }: { filtered: boolean; search: string
 
 function Pages({ query, offset, page }: { query: URLSearchParams; offset: number; page: Page<Row> }) {
   const to = (next: number) => () => {
-    const address = new URLSearchParams(query);
-    address.set('offset', String(Math.max(0, next)));
-    go('/', address);
+    go('/', withOffset(query, Math.max(0, next)));
     scrollTo(0, 0);
   };
   const last = offset + page.items.length;
@@ -177,6 +180,12 @@ function Pages({ query, offset, page }: { query: URLSearchParams; offset: number
       </button>
     </nav>
   );
+}
+
+function withOffset(query: URLSearchParams, offset: number): URLSearchParams {
+  const next = new URLSearchParams(query);
+  next.set('offset', String(offset));
+  return next;
 }
 
 function withStatus(query: URLSearchParams, status: string | null): URLSearchParams {

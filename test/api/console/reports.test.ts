@@ -88,6 +88,10 @@ t.test(
     await shot(page, 'checklist');
     await one.locator('a:has-text("01:12")').click();
     await page.waitForSelector('#turn-2.wanted');
+    await page.click('role=tab[name=/Reports/]');
+    await one.locator('summary').first().click();
+    await one.locator('a:has-text("01:12")').click(); // the URL stays the same
+    await page.waitForSelector('#turn-2.wanted');
     await page.close();
   },
 );

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { call, type Session } from '../client.ts';
 import { Problem, Waiting } from '../parts/basics.tsx';
 import { Risky } from '../parts/dialog.tsx';
@@ -28,7 +28,7 @@ export function TranscriptPage({ id, at, look, session }: { id: string; at: numb
   const written = `${record?.status}-${newest?.id}`; // when it changes, there is another text
   const extractive = useRetried<Extractive>(record && `/transcriptions/${id}/reports/extractive`, written);
   const [tab, show] = useState<'transcript' | 'reports'>('transcript');
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (at !== null) show('transcript');
   }, [at]);
   if (!record)
@@ -94,7 +94,12 @@ export function TranscriptPage({ id, at, look, session }: { id: string; at: numb
             </div>
           )}
           {tab === 'reports' && possible && (
-            <Reports {...{ record, extractive }} may={session.scopes.includes('reports:write')} changed={again} />
+            <Reports
+              {...{ record, extractive }}
+              sought={() => show('transcript')}
+              may={session.scopes.includes('reports:write')}
+              changed={again}
+            />
           )}
           {tab === 'transcript' && record.status === 'completed' && (
             <Reading

@@ -1,5 +1,5 @@
 import type { JSX, RefObject } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { begun, lengthProblem, markWord } from '../playing.ts';
 import { clock, day, length } from '../show.ts';
 import type { Segment, Transcription } from '../types.ts';
@@ -58,7 +58,7 @@ export function Player({ record, colour, kept, seeking, opened, follow }: Props)
     if (!audio.current!.paused) return audio.current!.pause();
     audio.current!.play().catch(() => {}); // onError says why
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     seeking.current = url ? seek : null;
   });
   useEffect(() => () => void (copy && URL.revokeObjectURL(copy)), [copy]);

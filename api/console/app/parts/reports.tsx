@@ -20,17 +20,20 @@ interface ReportsProps {
   extractive: Extractive | null;
   may: boolean;
   changed: () => void;
+  /** Somebody pointed at a time in a report; the URL names its turn, perhaps already before. */
+  sought: () => void;
 }
 
 /** The reports of a transcript: read, copy, request. */
-export function Reports({ record, extractive, may, changed }: ReportsProps) {
+export function Reports({ record, extractive, may, changed, sought }: ReportsProps) {
   const newest = record.prompt_results.findLast(({ status }) => status === 'completed');
   const seek = (seconds: number) => {
     const turn = record.segments.findLast(({ start }) => (start ?? 0) < seconds + 1);
     return turn ? `#/t/${record.id}?turn=${turn.id}` : null;
   };
   return (
-    <section aria-label="Reports">
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard clicks on links, too
+    <section aria-label="Reports" onClick={(event) => (event.target as Element).closest('.prose a') && sought()}>
       {may && <Request record={record} changed={changed} />}
       {record.prompt_results.length === 0 && (
         <p class="empty">

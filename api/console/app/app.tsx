@@ -8,13 +8,13 @@ import { List } from './pages/list.tsx';
 import { SignIn } from './pages/sign-in.tsx';
 import { TranscriptPage } from './pages/transcript.tsx';
 import { Workspace } from './pages/workspace.tsx';
-import { Action, Waiting } from './parts/basics.tsx';
+import { Action, Problem, Waiting } from './parts/basics.tsx';
 import { Bell } from './parts/bell.tsx';
 import { Brand } from './parts/icons.tsx';
 import { Menu } from './parts/menu.tsx';
 import { Renewal } from './parts/renewal.tsx';
 import { createQueue, type UploadQueue } from './uploading.ts';
-import { go, useRetried, useRoute } from './use.ts';
+import { go, passing, RETRY_MS, useRetried, useRoute } from './use.ts';
 
 /**
  * The console: shows what the signed-in person may use. Uploads continue while other pages are open. When the session ends, the page stays
@@ -25,6 +25,7 @@ export function App() {
   const [over, setOver] = useState(false); // the session has ended
   const [member, setMember] = useState(''); // the previous user: if the same person signs in again, their uploads continue
   const uploads = useMemo(() => createQueue(member), [member]);
+  const [away, setAway] = useState<Error | null>(null); // why it is not known yet whether there is a session
   const { path, query } = useRoute();
   const enter = (found: Session | null) => {
     remember(found);
@@ -40,7 +41,13 @@ export function App() {
   useEffect(() => {
     ended.notify = () => setOver(true);
     tabs.onmessage = () => call<Session>('GET', '/session').then(enter, (failure) => isRefusal(failure) && enter(null));
-    call<Session>('GET', '/session').then(change, () => enter(null));
+    const begin = () =>
+      call<Session>('GET', '/session').then(change, (failure) => {
+        setAway(passing(failure) ? failure : null);
+        if (passing(failure)) setTimeout(begin, RETRY_MS);
+        else enter(null);
+      });
+    begin();
     return () => tabs.close();
   }, []);
   useEffect(() => uploads.drop, [uploads]);
@@ -51,6 +58,7 @@ export function App() {
   }, [late]);
   // Not after the next frame: it would take the focus from a field that is already typed into.
   useLayoutEffect(() => document.getElementById('content')?.focus({ preventScroll: true }), [path]);
+  if (session === undefined && away) return <Problem error={away} />;
   if (session === undefined || late) return <Waiting />;
   if (session === null || (over && path === '/sign-in')) return <SignIn query={query} onSignedIn={change} />;
   return (

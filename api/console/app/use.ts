@@ -95,7 +95,7 @@ export function useReturn(editing: boolean): RefObject<HTMLButtonElement> {
 }
 
 const POLL_MS = 2_000;
-const RETRY_MS = 4_000;
+export const RETRY_MS = 4_000;
 
 /**
  * A transcription with its corrections, reloaded while it is being processed. The corrections are loaded first: what others change in between is
@@ -146,7 +146,8 @@ export function useRecord(id: string, words: boolean) {
 }
 
 /** Whether a failure may be temporary: the service or the connection is unavailable or overloaded. */
-const passing = (failure: unknown) => (failure instanceof Refused ? failure.status >= 500 || failure.status === 429 : failure !== null);
+export const passing = (failure: unknown) =>
+  failure instanceof Refused ? failure.status >= 500 || failure.status === 429 : failure !== null;
 
 const unfinished = (record: Transcription) =>
   ['queued', 'processing'].includes(record.status) ||

@@ -61,6 +61,19 @@ t.test('a transcript in progress is followed again when the service is back', as
   await page.context().close();
 });
 
+t.test('App() waits for a service that is briefly unavailable instead of asking people to sign in who have', async (t) => {
+  const page = await (await browser.newContext()).newPage();
+  await signIn(page, url, key);
+  await page.route('**/v1/app/session', (route) => route.fulfill({ status: 503, body: '{"message":"The database is unavailable"}' }));
+  await page.reload();
+  await page.waitForSelector('[role=alert]:has-text("The database is unavailable")');
+  t.equal(await page.locator('input[name=key]').count(), 0);
+  await page.unrouteAll();
+  await page.waitForSelector('text=Deliveries for March');
+  t.equal(await page.locator('[role=alert]').count(), 0);
+  await page.context().close();
+});
+
 t.test('a preview that was lost can be requested again', async (t) => {
   const page = await (await browser.newContext()).newPage();
   await signIn(page, url, key);

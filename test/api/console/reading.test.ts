@@ -48,6 +48,41 @@ t.test('Speakers() shows the error of a name only until it is saved', async (t) 
   t.equal(await page.locator('.speakers [role=alert]').count(), 0);
 });
 
+t.test('names and texts have the direction of their script, wherever they are shown or typed', async (t) => {
+  const dana = await world.member(ann.workspaceId, { name: 'דנה (מכירות)!' });
+  const project = await world.project(ann.workspaceId, 'פרויקט!');
+  const talk = await world.transcription(dana, {
+    ...{ title: 'שיחה (1)!', projectId: project, topics: ['נושא!'], summary: 'סיכום!' },
+    speakers: [{ id: 'speaker_1', ai_name: null, name: 'דובר!' }, SPEAKERS[1]!],
+    turns: [{ start: 0, end: 2, speaker: 'speaker_1', text: 'שלום!' }, TURNS[1]!],
+  });
+  for (const [path, shown] of [
+    ['/', 'a.open:has-text("שיחה")'],
+    [`/t/${talk}`, 'button.speaker'],
+    ['/workspace/members', 'li:has-text("דנה")'],
+    ['/workspace/projects', 'summary:has-text("פרויקט")'],
+    ['/workspace/keys', 'input[name=name]'],
+    ['/workspace/settings', 'textarea'],
+  ] as const) {
+    await page.goto(`${url}/#${path}`);
+    await page.waitForSelector(shown);
+    for (const open of ['text=Filters', 'button[aria-label="Edit title"]', 'button.speaker >> nth=0'])
+      if (await page.locator(open).count()) await page.click(open);
+    const wrong = await page.evaluate(() => {
+      const said = [...document.querySelectorAll('main *:not(option, .face)')].filter((one) =>
+        [...one.childNodes].some((node) => node.nodeType === 3 && /^\s*[\u0590-\u05ff]/.test(node.textContent!)),
+      );
+      const typed = [...document.querySelectorAll<HTMLInputElement>('input, textarea')].filter(({ type }) =>
+        /^(text|search|textarea)$/.test(type),
+      );
+      return [...said.filter((one) => getComputedStyle(one).direction !== 'rtl'), ...typed.filter(({ dir }) => dir !== 'auto')].map((one) =>
+        one.outerHTML.slice(0, 90),
+      );
+    });
+    t.strictSame(wrong, [], path);
+  }
+});
+
 t.test('what has no spaces is broken on a phone: e-mail addresses as names, file names, links in a summary', async (t) => {
   const address = 'maximiliane.hohenstein-oberhausen@customer-service.example.com';
   const author = await world.member(ann.workspaceId, { email: address });

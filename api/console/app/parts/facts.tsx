@@ -9,8 +9,8 @@ export function Meta({ record }: { record: Transcription }) {
       <span>{day(record.created_at)}</span>
       {record.duration_seconds !== null && <span class="figure">{length(record.duration_seconds)}</span>}
       {record.language && <span>{language(record.language)}</span>}
-      <span>{record.author.name ?? record.author.email}</span>
-      {record.project && <span class="chip">{record.project.name}</span>}
+      <bdi>{record.author.name ?? record.author.email}</bdi>
+      {record.project && <bdi class="chip">{record.project.name}</bdi>}
       {record.external_id && <code class="chip">{record.external_id}</code>}
     </p>
   );
@@ -29,9 +29,9 @@ export function About({ record, extractive }: { record: Transcription; extractiv
           <p dir="auto">{summary}</p>
           <p class="row">
             {topics?.map((topic) => (
-              <span class="chip" key={topic.title}>
+              <bdi class="chip" key={topic.title}>
                 {topic.title}
-              </span>
+              </bdi>
             ))}
           </p>
         </>

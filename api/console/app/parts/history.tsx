@@ -22,7 +22,7 @@ export function History({ record, changes: { version, items }, may, changed }: P
         {items.map((item) => (
           <li key={item.version}>
             <p>
-              <b>{authorOf(item)}</b> <span class="quiet">{day(item.at)}</span>
+              <b dir="auto">{authorOf(item)}</b> <span class="quiet">{day(item.at)}</span>
             </p>
             <p dir="auto">{told(item, record)}</p>
             {may && !undone.has(item.version) && (

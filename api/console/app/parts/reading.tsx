@@ -57,6 +57,7 @@ export function Reading({ record, version, label, colour, at, look, kept, words,
         <input
           ref={input}
           type="search"
+          dir="auto"
           aria-label="Find"
           placeholder="Find in this transcript"
           value={search}

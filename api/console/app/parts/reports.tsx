@@ -70,7 +70,7 @@ function One({ record, report, open, extractive, seek, may, changed }: OneProps)
   return (
     <details class="card report" open={open} onToggle={(event) => (event.currentTarget as HTMLDetailsElement).open && see(true)}>
       <summary>
-        {report.name}
+        <bdi>{report.name}</bdi>
         {extractive && <span class="chip">{EXTRACTIVE}</span>}
         {report.status === 'failed' && <span class="chip bad">failed</span>}
         {['queued', 'processing'].includes(report.status) && <span class="chip">being written…</span>}

@@ -83,14 +83,14 @@ function Name({ name, save }: { name: string; save: ((name: string) => Promise<v
     input.current?.focus();
     input.current?.select();
   }, [editing]);
-  if (!save) return <span>{name}</span>;
+  if (!save) return <bdi>{name}</bdi>;
   const open = () => {
     setError(null);
     edit(true);
   };
   if (!editing) {
     return (
-      <button type="button" ref={button} class="speaker" aria-label={`Rename ${name}`} title="Rename" onClick={open}>
+      <button type="button" ref={button} class="speaker" dir="auto" aria-label={`Rename ${name}`} title="Rename" onClick={open}>
         {name}
       </button>
     );
@@ -105,6 +105,7 @@ function Name({ name, save }: { name: string; save: ((name: string) => Promise<v
     >
       <input
         ref={input}
+        dir="auto"
         aria-label="Speaker name"
         placeholder="Name; leave empty to reset"
         defaultValue={name}

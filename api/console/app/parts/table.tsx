@@ -82,7 +82,7 @@ function One({ row, search, on, choose }: { row: Row; search: string; on: boolea
               {name}
             </span>
           ))}
-          {row.project && <span class="chip">{row.project.name}</span>}
+          {row.project && <bdi class="chip">{row.project.name}</bdi>}
           {callerOf(row) && <span class="chip">{callerOf(row)}</span>}
           {row.external_id && <code class="chip">{row.external_id}</code>}
         </div>
@@ -92,7 +92,9 @@ function One({ row, search, on, choose }: { row: Row; search: string; on: boolea
       </td>
       <td class="figure">{row.duration_seconds === null ? '' : length(row.duration_seconds)}</td>
       <td>{row.language ? language(row.language) : ''}</td>
-      <td>{row.author.name ?? row.author.email}</td>
+      <td>
+        <bdi>{row.author.name ?? row.author.email}</bdi>
+      </td>
       <td>
         <time dateTime={row.created_at} title={day(row.created_at)}>
           {when(row.created_at)}

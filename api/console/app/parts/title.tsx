@@ -58,7 +58,14 @@ export function Title({ record, version, may, changed }: Props) {
   };
   return (
     <form class="row title" onSubmit={save} onKeyDown={(event) => event.key === 'Escape' && close(error !== null)}>
-      <input ref={input} aria-label="Title" placeholder="Leave empty to reset" defaultValue={record.title ?? ''} maxLength={500} />
+      <input
+        ref={input}
+        dir="auto"
+        aria-label="Title"
+        placeholder="Leave empty to reset"
+        defaultValue={record.title ?? ''}
+        maxLength={500}
+      />
       <button type="submit" class="small main">
         Save
       </button>

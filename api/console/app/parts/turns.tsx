@@ -125,7 +125,9 @@ function Turn({ segment, before, turns }: { segment: Segment; before: Segment | 
       <a href={`#/t/${id}?turn=${segment.id}`} onClick={() => turns.seek(segment.start ?? 0)}>
         <time>{clock(segment.start)}</time>
       </a>
-      <b class={goesOn ? 'unseen' : ''}>{label(segment)}</b>
+      <b class={goesOn ? 'unseen' : ''}>
+        <bdi>{label(segment)}</bdi>
+      </b>
       {corrected && !editing && (
         <button
           type="button"

@@ -53,10 +53,10 @@ export function Editor({ template, owner, done, cancel }: Props) {
       <h2>{template.id ? 'Edit template' : 'New template'}</h2>
       <div class="row">
         <Field label="Name">
-          <input {...field('name')} maxLength={100} />
+          <input {...field('name')} dir="auto" maxLength={100} />
         </Field>
         <Field label="Slug">
-          <input {...field('slug')} maxLength={64} placeholder="derived from the name" />
+          <input {...field('slug')} dir="auto" maxLength={64} placeholder="derived from the name" />
         </Field>
         <Field label="For">
           <select {...field('scope')}>
@@ -67,12 +67,13 @@ export function Editor({ template, owner, done, cancel }: Props) {
       </div>
       <label class="field wide">
         <span>Description</span>
-        <input {...field('description')} maxLength={300} />
+        <input {...field('description')} dir="auto" maxLength={300} />
       </label>
       <label class="field wide">
         <span>What the report should contain</span>
         <textarea
           {...field('prompt')}
+          dir="auto"
           rows={8}
           maxLength={8000}
           placeholder="List every promise about a delivery date, with who made it."

@@ -48,7 +48,7 @@ export function Keys({ owner }: { owner: boolean }) {
           }}
         >
           <Field label="Name">
-            <input name="name" maxLength={100} placeholder="CRM" />
+            <input name="name" dir="auto" maxLength={100} placeholder="CRM" />
           </Field>
           <Field label="Expires at the end of (leave empty for never)">
             <input name="expires_at" type="date" />
@@ -78,7 +78,7 @@ function One({ of: key, changed }: { of: Key; changed: () => void }) {
   return (
     <li>
       <div class="grow">
-        <b>{key.name ?? 'Key'}</b> <code class="quiet">lh_…{key.hint}</code>
+        <b dir="auto">{key.name ?? 'Key'}</b> <code class="quiet">lh_…{key.hint}</code>
         <div class="quiet">
           {key.member.email} · {key.last_used_at ? `last used ${day(key.last_used_at)}` : 'never used'} · created {day(key.created_at)}
           {key.expires_at && !over ? ` · until ${day(key.expires_at)}` : ''}

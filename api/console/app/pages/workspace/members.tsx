@@ -32,7 +32,7 @@ export function Members({ me }: { me: string }) {
             <input name="email" type="email" required />
           </Field>
           <Field label="Name">
-            <input name="name" maxLength={200} />
+            <input name="name" dir="auto" maxLength={200} />
           </Field>
           <RoleField />
           <label class="check">
@@ -50,7 +50,7 @@ export function Members({ me }: { me: string }) {
           <li key={member.id}>
             <span class="face">{initial(member)}</span>
             <div class="grow">
-              <b>{member.name ?? member.email}</b> <span class="chip">invited</span>
+              <b dir="auto">{member.name ?? member.email}</b> <span class="chip">invited</span>
               <div class="quiet">{member.email}</div>
             </div>
             <Action kind="small" run={() => call('PATCH', `/members/${member.id}`, { status: 'active' }).then(refresh)}>
@@ -82,7 +82,7 @@ function Active({ member, me, show, changed }: ActiveProps) {
     <li>
       <span class="face">{initial(member)}</span>
       <div class="grow">
-        <b>{member.name ?? member.email}</b> {member.id === me && <span class="chip">you</span>}
+        <b dir="auto">{member.name ?? member.email}</b> {member.id === me && <span class="chip">you</span>}
         <div class="quiet">{member.email}</div>
       </div>
       <select
@@ -134,10 +134,10 @@ function Identities({ member, changed }: { member: Member; changed: () => void }
       </ul>
       <Form label="Link" send={({ provider, external_id }) => call('PUT', path, { provider, external_id }).then(changed)}>
         <Field label="Provider">
-          <input name="provider" required maxLength={32} placeholder="bitrix" />
+          <input name="provider" dir="auto" required maxLength={32} placeholder="bitrix" />
         </Field>
         <Field label="External ID">
-          <input name="external_id" required maxLength={128} />
+          <input name="external_id" dir="auto" required maxLength={128} />
         </Field>
       </Form>
     </details>

@@ -12,7 +12,7 @@ export function Projects() {
         <h2>New project</h2>
         <Form label="Create project" send={({ name }) => call('POST', '/projects', { name }).then(again)}>
           <Field label="Name">
-            <input name="name" required maxLength={200} />
+            <input name="name" dir="auto" required maxLength={200} />
           </Field>
         </Form>
       </section>
@@ -24,7 +24,9 @@ export function Projects() {
       )}
       {value?.items.map((project) => (
         <details class="card report" key={project.id}>
-          <summary>{project.name}</summary>
+          <summary>
+            <bdi>{project.name}</bdi>
+          </summary>
           <div>
             <p>
               <a href={`#/?project_id=${project.id}`}>Transcripts</a>
@@ -51,7 +53,7 @@ function ProjectMembers({ id }: { id: string }) {
         {value?.items.map((member) => (
           <li class="row middle" key={member.id}>
             <span>
-              {member.name ?? member.email} <span class="chip">{member.role}</span>
+              <bdi>{member.name ?? member.email}</bdi> <span class="chip">{member.role}</span>
             </span>
             {value.candidates && (
               <Action kind="small" run={() => put(member.id, 'none')}>

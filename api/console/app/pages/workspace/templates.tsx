@@ -36,7 +36,7 @@ export function Templates({ owner }: { owner: boolean }) {
           {value.items.map((template) => (
             <article key={template.id}>
               <div class="grow">
-                <b>{template.name}</b> <code class="quiet">{template.slug}</code>
+                <b dir="auto">{template.name}</b> <code class="quiet">{template.slug}</code>
                 <div class="quiet">
                   {template.scope === 'workspace' ? 'For the whole workspace' : 'Personal'}
                   {template.description ? ` · ${template.description}` : ''}

@@ -105,11 +105,15 @@ function liveEngines(tx: Tx): Promise<EngineFact[]> {
   );
 }
 
-/** Engines that have polled for work within the last 30 seconds. Rejects if the database does not respond. */
+/**
+ * Engines that have polled for work within the last 30 seconds. Rejects if the database does not respond or is read-only, as a former primary
+ * is: then no request with a key can be served, because its use is noted.
+ */
 export async function readyEngines(db: Db): Promise<number> {
-  const [row] = await db.query<{ count: number }>(
+  const [row] = await db.query<{ count: number; writable: boolean }>(
     '*',
-    `select count(*)::int as count from engines where role = 'engine' and last_seen > now() - ${ENGINE_SILENCE} and last_poll > now() - interval '30 seconds'`,
+    `select count(*)::int as count, current_setting('transaction_read_only') = 'off' as writable from engines where role = 'engine' and last_seen > now() - ${ENGINE_SILENCE} and last_poll > now() - interval '30 seconds'`,
   );
+  if (!row!.writable) throw new Error('the database is read-only');
   return row!.count;
 }

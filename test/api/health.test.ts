@@ -90,6 +90,23 @@ t.test('GET /readyz is 503 and GET /healthz 200 without a database; requests get
   t.match(await (await fetch(app.metricsUrl!)).text(), /longhand_database_up 0/);
 });
 
+t.test('GET /readyz is 503 while the database is read-only, as a former primary is, and keys get 503', async (t) => {
+  const api = await testApi(t);
+  const former = new URL(api.db.url);
+  former.searchParams.set('options', '-c default_transaction_read_only=on');
+  const db = await openDb({ url: former.href, pool: 2 });
+  const app = await startApp({ ...api, db, log: openLog(api.settings, 'api') });
+  t.teardown(async () => {
+    await app.stop(1);
+    await db.close();
+  });
+  const { key } = await api.world.key(await api.world.member(await api.world.workspace(), { role: 'owner' }));
+  t.equal((await fetch(`${app.url}/v1/workspace`, { headers: { authorization: `Bearer ${key}` } })).status, 503);
+  const ready = await fetch(`${app.url}/readyz`);
+  t.equal(ready.status, 503);
+  t.match(await ready.json(), { status: 'unready', database: false, schema: true, spool: true });
+});
+
 t.test('GET /metrics shows what is queued, what is running and what was answered', async (t) => {
   const api = await testApi(t);
   const owner = await api.world.member(await api.world.workspace(), { role: 'owner' });

@@ -39,6 +39,8 @@ async function main(): Promise<void> {
 }
 
 async function work(settings: Settings, db: Db, log: Log): Promise<void> {
+  if (!settings.LLM_BASE_URL && (settings.LLM_MODEL || settings.LLM_API_KEY))
+    log.warn({}, 'LLM_MODEL and LLM_API_KEY have no effect without LLM_BASE_URL: reports are extractive');
   const holdings = openHoldings(db, log);
   try {
     const courier = {

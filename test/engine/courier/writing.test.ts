@@ -78,6 +78,17 @@ for (let round = 0; round < ROUNDS; round++) {
   });
 }
 
+t.test('courier warns that a model without the URL of its service has no effect', async (t) => {
+  for (const [given, warns] of [
+    [{ LLM_MODEL: 'gemma' }, true],
+    [{}, false],
+  ] as const) {
+    const courier = await bench.courier(given);
+    t.equal(/without LLM_BASE_URL/.test(courier.output.stdout + courier.output.stderr), warns);
+    await courier.stop('SIGTERM');
+  }
+});
+
 t.test('courier stopped during a model call requeues the report without counting an attempt', async (t) => {
   const { server, wake, env } = await sleeper(t);
   const id = await report();

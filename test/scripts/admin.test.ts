@@ -33,6 +33,11 @@ t.test('admin creates a workspace with minutes, a member and a key with the stat
   t.notMatch(keys!.row, key, 'only its hash is stored');
 
   t.match(await admin('workspace', 'minutes', '--workspace', workspace.id!, '--add', '-30.5'), { balance_minutes: 69.5 });
+  for (const most of ['1e30', '-1000000001'])
+    await t.rejects(
+      admin('workspace', 'minutes', '--workspace', workspace.id!, '--add', most),
+      /It must be from -1000000000 to 1000000000/,
+    );
   await admin('key', 'revoke', '--key-id', id!);
   t.equal(await findCredential(db, key!), null);
 });

@@ -5,6 +5,7 @@ import { NAME, operate, verb, WORKSPACE } from './verb.ts';
 
 const MOST_SLOTS = 1000; // limits of the columns
 const MOST_DAYS = 36_500;
+const MOST_MINUTES = 1e9; // 1,900 years; a balance is told as a number
 
 const workspaces = () => import('../../../db/tenants/workspaces.ts');
 
@@ -14,7 +15,7 @@ export function addWorkspace(group: Command): void {
     return db.acrossTenants((tx) => createWorkspace(tx, vault, options));
   })
     .requiredOption(...NAME)
-    .addOption(new Option('--minutes <minutes>', 'initial minutes').argParser(number).default(0))
+    .addOption(new Option('--minutes <minutes>', 'initial minutes').argParser(minutes).default(0))
     .addOption(new Option('--plan <plan>', 'plan; free has no API access').choices(PLANS).default('api'))
     .addOption(new Option('--concurrency <files>', 'number of files transcribed at once').argParser(slots).default(4));
   verb(group.command('minutes'), 'add minutes; a negative number removes them', async (db, _vault, { workspace, add }) => {
@@ -22,7 +23,7 @@ export function addWorkspace(group: Command): void {
     return operate(db, ['workspace', workspace], (tx, actor) => addMinutes(tx, actor, add));
   })
     .requiredOption(...WORKSPACE)
-    .requiredOption('--add <minutes>', 'number of minutes', number);
+    .requiredOption('--add <minutes>', 'number of minutes', minutes);
   verb(group.command('set'), 'change name, plan, concurrency or how long recordings are kept', async (db, _vault, options) => {
     const { workspace, lowBalance, keepRecordingsDays, ...change } = options;
     const { changeWorkspace } = await workspaces();
@@ -34,7 +35,7 @@ export function addWorkspace(group: Command): void {
     .option(...NAME)
     .addOption(new Option('--plan <plan>', 'plan; free has no API access').choices(PLANS))
     .addOption(new Option('--concurrency <files>', 'number of files transcribed at once').argParser(slots))
-    .addOption(new Option('--low-balance <minutes>', 'notify owners below this balance; 0 for never').argParser(number))
+    .addOption(new Option('--low-balance <minutes>', 'notify owners below this balance; 0 for never').argParser(minutes))
     .addOption(
       new Option(
         '--keep-recordings-days <days>',
@@ -52,6 +53,12 @@ export function addWorkspace(group: Command): void {
     const { id } = await db.acrossTenants((tx) => deleteWorkspace(tx, options.workspace));
     return { id, deleted: true };
   }).requiredOption(...WORKSPACE);
+}
+
+function minutes(text: string): number {
+  const given = number(text);
+  if (Math.abs(given) > MOST_MINUTES) throw new InvalidArgumentError(`It must be from -${MOST_MINUTES} to ${MOST_MINUTES}.`);
+  return given;
 }
 
 function days(text: string): number {

@@ -4,6 +4,7 @@ const CORRECTIONS = ['test/api/console/corrections.test.ts'];
 const CORRECTING = ['test/api/console/correcting.test.ts'];
 const LISTENING = ['test/api/console/listening.test.ts'];
 const PAGES = ['test/api/console/pages.test.ts'];
+const TYPING = ['test/api/console/typing.test.ts'];
 const RENEWAL = ['test/api/console/renewal.test.ts'];
 const FINDING = ['test/api/console/finding.test.ts'];
 const WORKSPACE = ['test/api/console/workspace.test.ts'];
@@ -44,6 +45,10 @@ export const PEOPLE: Change[] = [
   ['api/console/app/finding.ts', 'count === most', 'count > 0', FINDING],
   ['api/console/app/finding.ts', 'from < last[1]', 'from > last[1]', FINDING],
   ['api/console/app/pages/list.tsx', "known.join(' ')", '0', PAGES],
+  ['api/console/app/pages/list.tsx', 'offset > last', 'false', ['test/api/console/list.test.ts']],
+  ['api/console/app/use.ts', 'number < requests.current.shown', 'number < requests.current.made', TYPING],
+  ['api/console/app/parts/basics.tsx', '=== JSON.stringify(sent)', '!== null', TYPING],
+  ['api/console/app/parts/filters.tsx', 'typed && !value ?', 'false ?', TYPING],
   ['api/console/app/parts/title.tsx', 'if (title === record.title) return close(false);', '', CORRECTING],
   ['api/console/app/parts/editor.tsx', 'save(other.version)', 'save(version)', CORRECTING],
   ['api/console/app/parts/turns.tsx', "!target.querySelector('.turn-editor')", 'true', CORRECTING],

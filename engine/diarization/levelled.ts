@@ -10,7 +10,9 @@ import { FRAMES_PER_WINDOW, HOP_SAMPLES, LOCAL_SPEAKERS, type Local } from './py
 const QUIET_SHARE = 0.05; // quantile of a window's frame energies that counts as quiet
 const MIN_ABOVE_QUIET = 10 ** 1.2; // energy relative to the quiet frames above which a frame without speech may hide some, …
 const MIN_ENERGY = 1e-9; // … and mean square (-90 dBFS): less is the noise of 16 bits
-const MIN_HIDDEN_FRAMES = 24; // such frames from which on a window is levelled, and of speech on end that the result must have more: 0.4 s
+const MIN_SOUND_FRAMES = 60; // of sound almost on end, 1 s, from which on a window is levelled: breaths are shorter
+const MAX_GAP_FRAMES = 12; // within it, 0.2 s
+const MIN_HIDDEN_FRAMES = 24; // of speech on end that the result must have more: 0.4 s
 const MIN_LOUD = 10 ** 4; // energy relative to theirs of the frame that may have hidden them
 const FAINT_ENERGY = 1e-5; // mean square (-50 dBFS) that hardly a frame of a faint window exceeds, which the model takes for silence
 const LOUD_SHARE = 0.95; // quantile of a window's frame energies that counts as loud
@@ -24,12 +26,25 @@ export function levelled(samples: Float32Array, { speech }: Local): Float32Array
   const sorted = energies.toSorted();
   const at = (share: number) => sorted[Math.floor(share * (frames - 1))] ?? 0;
   const least = Math.max(at(QUIET_SHARE) * MIN_ABOVE_QUIET, MIN_ENERGY);
-  const hidden = energies.filter((energy, frame) => energy > least && speech[frame]! < 128).sort();
-  if (hidden.length < MIN_HIDDEN_FRAMES) return null;
+  const isHidden = (frame: number) => energies[frame]! > least && speech[frame]! < 128;
+  if (longestSound(isHidden, frames) < MIN_SOUND_FRAMES) return null;
+  const hidden = energies.filter((_, frame) => isHidden(frame)).sort();
   const level = hidden[Math.floor(hidden.length / 2)]!;
   if (Math.max(level, at(LOUD_SHARE)) >= FAINT_ENERGY && at(1) <= level * MIN_LOUD) return null;
   const gains = energies.map((energy) => (LEVEL / Math.sqrt(level)) * Math.min(1, Math.sqrt((MAX_ABOVE_HIDDEN * level) / energy)));
   return amplified(samples.slice(), gains, HOP_SAMPLES);
+}
+
+/** Frames of the longest sound, with short gaps in it. */
+function longestSound(sounds: (frame: number) => boolean, frames: number): number {
+  let [first, last, longest] = [0, Number.NEGATIVE_INFINITY, 0];
+  for (let frame = 0; frame < frames; frame++) {
+    if (!sounds(frame)) continue;
+    if (frame - last > MAX_GAP_FRAMES) first = frame;
+    last = frame;
+    longest = Math.max(longest, last - first + 1);
+  }
+  return longest;
 }
 
 /** The outputs of a window and of its levelled version as one: in each frame what has more speech, if 0.4 s on end were hidden. */

@@ -53,6 +53,11 @@ t.test('levelled() finds nothing to level in silence, in noise, or beside a slam
     t.equal(levelled(noise(amplitude), local()), null, 'noise');
     t.equal(levelled(halves([1, amplitude / 1e3], [0.5, amplitude], [8.5, amplitude / 1e3]), local()), null, 'a slam');
   }
+  const breaths = Array.from({ length: 5 }, (): [number, number][] => [
+    [0.5, 0.003],
+    [1, 1e-5],
+  ]).flat();
+  t.equal(levelled(halves([1, 1e-5], [0.5, 1], [1, 1e-5], ...breaths), local()), null, 'breaths after a slam');
   t.equal(levelled(halves([5, 3e-5], [0.5, 0], [4.5, 3e-5]), local()), null, 'the noise of 16 bits');
   t.equal(levelled(new Float32Array(100), local()), null, 'less than a frame');
 });

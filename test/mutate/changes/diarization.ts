@@ -20,6 +20,7 @@ export const DIARIZATION: Change[] = [
   ['engine/diarization/clustering.ts', 'const MAX_SPEAKERS = 100;', 'const MAX_SPEAKERS = 400;', LIMITS],
   ['engine/diarization/excerpts.ts', 'const MAX_GAP_FRAMES = 5;', 'const MAX_GAP_FRAMES = 20;', LIMITS],
   ['engine/diarization/levelled.ts', 'const MIN_HIDDEN_FRAMES = 24;', 'const MIN_HIDDEN_FRAMES = 600;'],
+  ['engine/diarization/levelled.ts', 'const MIN_SOUND_FRAMES = 60;', 'const MIN_SOUND_FRAMES = 2;'],
   ['engine/diarization/levelled.ts', 'Math.max(level, at(LOUD_SHARE)) >= FAINT_ENERGY && ', ''],
   ['engine/asr/levels.ts', 'const FAR_BELOW = 1e-3;', 'const FAR_BELOW = 1e-5;'],
   ['engine/asr/levels.ts', 'const MAX_ABOVE = 100;', 'const MAX_ABOVE = 10_000;'],

@@ -23,6 +23,7 @@ const ALONE: [place: string, reason: string][] = [
   ['test/engine/runtime/', 'they open pools and sessions, whose memory is never released'],
   ['test/engine/transcribe.test.ts', 'it opens a pool'],
   ['test/models/build/build.test.ts', 'it opens sessions of many models'],
+  ['test/models/build/decoder.test.ts', 'it opens sessions of many models'],
 ];
 
 export function isAlone(file: string): boolean {

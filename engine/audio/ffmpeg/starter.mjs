@@ -5,6 +5,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
+const LOOK_MS = 1000;
+
 const answer = (message, handle) => new Promise((sent) => process.send(message, handle, sent));
 
 /** One request at a time: a handle that had to wait for another one could lose output, because Node reads what a program left when it exits. */
@@ -13,6 +15,7 @@ process.on('message', (request) => {
   turn = turn.then(() => start(request)).catch(({ message }) => answer({ id: request.id, failure: message }));
 });
 process.on('disconnect', () => process.exit());
+setInterval(() => process.connected || process.exit(), LOOK_MS); // no 'disconnect' comes if the engine is killed before it has taken a handle
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {}); // sent to the process group; the engine ends this process
 
 async function start({ id, command, args, cwd }) {

@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { aftermath } from '../../support/databases/aftermath.ts';
-import { holdCommits, holding, quiet, waiting } from '../../support/databases/gate.ts';
+import { holdCommits, holding, quiet, statements, waiting } from '../../support/databases/gate.ts';
 import { conversation, engineBench, type TranscriptionRow } from '../../support/engine/engine.ts';
 import { TINY } from '../../support/engine/models.ts';
-import { mediaPrograms, runs } from '../../support/processes/hunt.ts';
+import { mediaPrograms, runs, stateOf } from '../../support/processes/hunt.ts';
 import type { Running } from '../../support/processes/processes.ts';
 import { eventually } from '../../support/processes/service.ts';
 import { SEED, seeded } from '../../support/seeded.ts';
@@ -54,7 +54,9 @@ function thaw({ child }: Running): void {
 async function freeze(engine: Running, id: string, { during, ms }: Part): Promise<boolean> {
   const programs = () => mediaPrograms(engine.child.pid!);
   const there = (row: Row) => during(row, programs().length);
+  const end = performance.now() + 240_000;
   for (let row = await look(id), n = 1; !there(row) && !over(row); n++) {
+    if (performance.now() > end) throw new Error(`No engine works on it after 240 s: ${row.status}, ${row.stage}`);
     await sleep(5);
     if (n % 10 === 0 || programs().length) row = await look(id); // parts without a media program are long
   }
@@ -77,15 +79,19 @@ async function caught(engine: Running, wav: Buffer, part: Part): Promise<string>
 }
 
 let successor: Running | undefined; // the engine that finished the previous work is killed next
+const current = async () => (successor ??= await bench.engine()); // there is none if the test before has failed
 
 /** Kills an engine during its work; `free` releases what blocked it. Another takes over, immediately instead of after 60 s. */
 async function bequeath(t: Test, engine: Running, id: string, free = () => {}): Promise<void> {
   const programs = mediaPrograms(engine.child.pid!);
+  successor = undefined; // if this test fails, the next one needs another
   await engine.stop('SIGKILL');
   t.ok((await look(id)).lease_token, 'it is killed while it holds the lease');
   signal(programs, 'SIGCONT');
   free();
-  await eventually(async () => !programs.some(runs) && !(await waiting(db, ENGINE)), 'its media programs and transactions to end');
+  const rest = async () =>
+    `its media programs and transactions to end\n${programs.filter(runs).map(stateOf).join('\n')}\n${await statements(db)}`;
+  await eventually(async () => !programs.some(runs) && !(await waiting(db, ENGINE)), rest);
   await bench.expire('transcriptions', id);
   await db.acrossTenants(async (tx) => {
     await tx.rows(`update transcriptions set stage = 'probing' where id = ?`, [id]); // later stages are set by the new engine
@@ -104,7 +110,7 @@ const parts: [string, Buffer, Part][] = [
 for (let round = 0; round < ROUNDS; round++) {
   for (const [name, wav, part] of parts) {
     t.test(`engine killed ${name} loses nothing: another finishes the work, and it is charged once`, async (t) => {
-      const engine = successor ?? (await bench.engine());
+      const engine = await current();
       const id = await caught(engine, wav, part);
       await bequeath(t, engine, id);
       await settled(t, id);
@@ -115,10 +121,11 @@ for (let round = 0; round < ROUNDS; round++) {
   }
 
   t.test('engines killed while one writes its transcript and its successor diarizes leave one transcript and one charge', async (t) => {
+    const engine = await current();
     let release = await holding(bench.url, 'lock table segments in share mode');
     const id = await bench.upload(workspace, long);
     await eventually(async () => (await waiting(db, ENGINE)) > 0, 'the transcript being written', 240);
-    await bequeath(t, successor!, id, release); // at this point everything is recognised and saved
+    await bequeath(t, engine, id, release); // at this point everything is recognised and saved
     release = await holding(bench.url, 'lock table segments in share mode'); // so that it cannot finish
     const late = async () => (await look(id)).stage === 'diarizing' || (await waiting(db, ENGINE)) > 0;
     await eventually(late, 'the successor to diarize', 240);
@@ -130,11 +137,13 @@ for (let round = 0; round < ROUNDS; round++) {
   });
 
   t.test('engine killed while PostgreSQL commits its transcript leaves one transcript and one charge', async (t) => {
+    const engine = await current();
     const release = await holdCommits(db, bench.url, 'ledger');
     const id = await bench.upload(workspace, short);
     await eventually(async () => (await waiting(db, ENGINE)) > 0, 'the commit waiting', 240);
     await sleep(random() * 1000);
-    await successor!.stop('SIGKILL');
+    successor = undefined;
+    await engine.stop('SIGKILL');
     t.match(await look(id), { status: 'processing' });
     release();
     await eventually(async () => (await look(id)).status === 'completed', 'the commit done');
@@ -144,7 +153,7 @@ for (let round = 0; round < ROUNDS; round++) {
   });
 
   t.test('engine frozen past its lease resumes after another has done the work: one transcript, one charge', async (t) => {
-    const frozen = successor!;
+    const frozen = await current();
     t.teardown(() => thaw(frozen)); // otherwise it could not be terminated
     const id = await caught(frozen, long, WORKING);
     await bench.expire('transcriptions', id);
@@ -162,6 +171,7 @@ for (let round = 0; round < ROUNDS; round++) {
   });
 
   t.test('engine whose connections are cut repeatedly still finishes its work', async (t) => {
+    await current();
     const id = await bench.upload(workspace, long);
     for (let row = await look(id); !over(row) && row.status !== 'failed'; row = await look(id)) {
       await db.acrossTenants(async (tx) => {
@@ -177,4 +187,4 @@ for (let round = 0; round < ROUNDS; round++) {
   });
 }
 
-t.test('engine: the last one shuts down cleanly', async (t) => t.equal(await successor!.stop(), 0));
+t.test('engine: the last one shuts down cleanly', async (t) => t.equal(await (await current()).stop(), 0));

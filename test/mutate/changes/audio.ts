@@ -30,6 +30,7 @@ export const AUDIO: Change[] = [
   ['engine/audio/ffmpeg/starter.ts', 'if (run?.started) run.listener', 'if (run) run.listener', START],
   ['engine/audio/ffmpeg/starter.ts', 'else run?.fail(new Error', 'else void (new Error', START],
   ['engine/audio/ffmpeg/starter.ts', 'cwd: resolve(program.cwd)', 'cwd: program.cwd', START],
+  ['engine/audio/ffmpeg/starter.mjs', 'process.connected || process.exit()', 'process.connected', START],
   ['engine/audio/ffmpeg/starter.ts', 'run?.started?.stdout.resume();', '', START],
   ['engine/audio/ffmpeg/starter.ts', 'if (!this.#runs.size) this.#hold(false);', '', START],
   ['engine/audio/ffmpeg/starter.ts', "this.#process?.kill('SIGCONT')", 'this.#process', START],

@@ -33,6 +33,18 @@ export async function waiting(db: Db, program: string): Promise<number> {
   });
 }
 
+/** The connections that `waiting` counts with their statements, and all other statements and transactions, for messages. */
+export async function statements(db: Db): Promise<string> {
+  const rows = await db.acrossTenants(async (tx) => {
+    await tx.rows('set local role none');
+    return tx.rows(
+      `select application_name as name, pid, state, wait_event_type as type, wait_event as event, pg_blocking_pids(pid) as blockers, left(query, 200) as query
+         from pg_stat_activity where datname = current_database() and state <> 'idle' and pid <> pg_backend_pid()`,
+    );
+  });
+  return rows.map((row) => JSON.stringify(row)).join('\n');
+}
+
 /** Whether no statement of programs with this name is running, except for those that wait for a lock or for the client. */
 export async function quiet(db: Db, program: string): Promise<boolean> {
   return db.acrossTenants(async (tx) => {

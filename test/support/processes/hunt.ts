@@ -18,6 +18,12 @@ export function runs(pid: number): boolean {
   return /^State:\s+[^Z]/m.test(readOr(`/proc/${pid}/status`));
 }
 
+/** Name and state of a process that has not been reaped, for messages: `123 ffmpeg, State: T (stopped), in do_signal_stop`. */
+export function stateOf(pid: number): string {
+  const status = readOr(`/proc/${pid}/status`);
+  return `${pid} ${/^Name:\s+(.*)/m.exec(status)?.[1]}, ${/^State:.*/m.exec(status)?.[0]}, in ${readOr(`/proc/${pid}/wchan`)}`;
+}
+
 function readOr(file: string): string {
   try {
     return readFileSync(file, 'utf8');

@@ -62,11 +62,16 @@ export async function openService(t: Test, options: { database?: TestDatabase; m
 }
 
 /** Waits until `look` returns a value other than false, null or undefined. Rejects after `seconds`; `what` is what was awaited. */
-export async function eventually<T>(look: () => T | Promise<T>, what: string, seconds = 120): Promise<NonNullable<T>> {
+export async function eventually<T>(
+  look: () => T | Promise<T>,
+  what: string | (() => string | Promise<string>),
+  seconds = 120,
+): Promise<NonNullable<T>> {
   for (const began = performance.now(), end = began + seconds * 1000; ; await sleep(pauseMs(performance.now() - began))) {
+    const late = performance.now() > end; // the last look begins after the limit: the machine may have been suspended since the one before
     const found = await look();
     if (found !== undefined && found !== null && found !== false) return found as NonNullable<T>;
-    if (performance.now() > end) throw new Error(`Timed out after ${seconds} s waiting for: ${what}`);
+    if (late) throw new Error(`Timed out after ${seconds} s waiting for: ${typeof what === 'string' ? what : await what()}`);
   }
 }
 

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -164,6 +165,24 @@ t.test('if the process that it serves is killed, the process that starts program
   const [program, parent] = printed.split(' ').map(Number);
   t.ok(program && (await isGone(program)));
   t.ok(parent && (await isGone(parent)));
+});
+
+t.test('it ends, too, if the killed process had yet to take the output of a program', async (t) => {
+  const file = join(t.testdir({}), 'pids');
+  await inNode(`
+    const { readFileSync } = await import('node:fs');
+    const { Starter } = await import(${JSON.stringify(new URL('starter.ts', SOURCES).href)});
+    const script = 'echo $$ $(cut -d " " -f 4 /proc/$$/stat) > ${file}; while sleep 0.1; do echo; done';
+    void new Starter().start({ command: '/bin/sh', args: ['-c', script], cwd: '/' }, () => {});
+    const wait = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms); // no event is handled
+    const said = () => { try { return readFileSync('${file}', 'utf8').endsWith('\\n'); } catch { return false; } };
+    while (!said()) wait(20);
+    wait(500); // until the output has been sent
+    process.kill(process.pid, 'SIGKILL');
+  `).catch(() => {});
+  const [program, parent] = readFileSync(file, 'utf8').split(' ').map(Number);
+  t.ok(parent && (await isGone(parent)));
+  t.ok(program && (await isGone(program)));
 });
 
 t.test('signals to the process group do not end the process that starts programs', async (t) => {

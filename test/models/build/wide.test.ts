@@ -29,7 +29,7 @@ function weightsOf(width: number): Weights {
 }
 
 /** Values that the encoder returns for noise, dequantised. */
-async function encoded(weights: Weights, variant: 'int8' | 'float32'): Promise<number[]> {
+async function encoded(weights: Weights, variant: 'int8-7bit' | 'float32'): Promise<number[]> {
   const g = createGraph(weights, variant);
   addEncoder(g, dimensions, DEFAULT);
   return crossValues(g, 0, DEFAULT.hop);
@@ -41,7 +41,7 @@ t.test('stretchesOf() divides a window into short slices up to the width of smal
 
 t.test('a wide encoder with long slices equals float32 but for rounding', async (t) => {
   const weights = weightsOf(WIDE);
-  const [found, exact] = [await encoded(weights, 'int8'), await encoded(weights, 'float32')];
+  const [found, exact] = [await encoded(weights, 'int8-7bit'), await encoded(weights, 'float32')];
   const difference = apart(found, exact);
   t.ok(difference < 0.05, `${difference}`);
 });

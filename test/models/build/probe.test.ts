@@ -27,7 +27,7 @@ async function losses(factors: readonly number[], sound = samples()): Promise<nu
       return values.map((value, i) => value * factors[Math.floor((i % WIDTH) / (WIDTH / HEADS))]!);
     },
   };
-  const g = createGraph(scaled, 'int8');
+  const g = createGraph(scaled, 'int8-7bit');
   addHeadProbe(g, dimensions);
   return (await outputs(g, sound)).loss0!;
 }

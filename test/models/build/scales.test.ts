@@ -6,6 +6,7 @@ import { toBytes } from '../../../models/build/graph/write.ts';
 import { addDecoder } from '../../../models/build/whisper/decoder.ts';
 import { addEncoder } from '../../../models/build/whisper/encoder.ts';
 import { equalised, smoothed } from '../../../models/build/whisper/smooth.ts';
+import { hasByteDotProduct } from '../../../models/choosing/cpu.ts';
 import type { Recipe } from '../../../models/descriptor.ts';
 import { DEFAULT } from '../../../models/recipes/default.ts';
 import { openPlain, withLargeRows } from '../checkpoint.ts';
@@ -67,7 +68,8 @@ t.test('build() with scales per row equals scales per call, in the decoder too',
   await session.close();
 });
 
-t.test('scales per row undo most of what a few large rows cost', async (t) => {
+const skip = !hasByteDotProduct() && 'products of 8-bit numbers saturate on this processor';
+t.test('scales per row undo most of what a few large rows cost', { skip }, async (t) => {
   const large = withLargeRows(checkpoint, 1000);
   const exact = await encoded(large, 'float32', DEFAULT);
   const rowwise = [0, 1].flatMap((l) => ['q', 'k', 'v'].map((part) => `model.encoder.layers.${l}.self_attn.${part}_proj`));

@@ -5,6 +5,7 @@ import { openNetwork } from '../../../engine/asr/ctc/recogniser.ts';
 import { examine } from '../../../engine/asr/examine.ts';
 import { openNetworks } from '../../../engine/asr/transducer/recogniser.ts';
 import { float32, int64, openSession } from '../../../engine/runtime/session.ts';
+import { hasByteDotProduct } from '../../../models/choosing/cpu.ts';
 import { type FrameDescriptor, readDescriptor } from '../../../models/descriptor.ts';
 import { importNemo, type NemoOptions, nemoFile } from '../../../models/nemo/importing.ts';
 import { listModels, verifyModel } from '../../../models/store.ts';
@@ -67,7 +68,8 @@ for (const kind of ['ctc', 'tdt', 'hybrid'] as const) {
     });
   }
   for (const variant of ['int8', 'int8-7bit'] as const) {
-    t.test(`importNemo() builds ${kind}.nemo in ${variant} with outputs close to those of NeMo`, async (t) => {
+    const skip = variant === 'int8' && !hasByteDotProduct() && 'products of 8-bit numbers saturate on this processor';
+    t.test(`importNemo() builds ${kind}.nemo in ${variant} with outputs close to those of NeMo`, { skip }, async (t) => {
       const { folder, descriptor } = await imported(t, kind, { variant });
       t.equal(descriptor?.variant, variant);
       const [network, output] = ctc && !tokens ? ['model.onnx', 'logprobs'] : ['encoder-model.onnx', 'outputs'];

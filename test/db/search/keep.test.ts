@@ -55,7 +55,7 @@ for (const [what, change] of [
     await db.workspace(workspaceId, async (tx) => {
       await tx.rows('select 1 from transcriptions where id = ? for update', [id]);
       indexing = indexWaiting(db, vault, workspaceId, 100, (_, error) => failed.push(error));
-      await Promise.race([indexing, sleep(500)]);
+      await Promise.race([indexing, sleep(10_000, null, { ref: false })]); // it ends at once, unless it waits for the lock
       await tx.rows(change, [id]);
     });
     await indexing;

@@ -158,7 +158,8 @@ t.test('listModels() skips folders that are not models', async (t) => {
 });
 
 t.test('listModels() follows links to models, and removeModel() deletes only the link', async (t) => {
-  const [own, elsewhere] = [t.testdir(), mkdtempSync(join(home, 'elsewhere-'))];
+  const own = t.testdir({ elsewhere: {} });
+  const elsewhere = join(own, 'elsewhere');
   const { folder } = await importModel(checkpoint, { name: 'moved', variant: 'int8', home: own });
   renameSync(folder, join(elsewhere, 'moved'));
   symlinkSync(join(elsewhere, 'moved'), folder);

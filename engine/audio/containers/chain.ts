@@ -18,6 +18,7 @@ const LEAD = /^(?:\0*|[\t\r\n\x20-\xff]*)$/; // zeros or text
 const TAG = /^ID3[\x02-\x04]\0[^\x80-\xff]{5}$/; // version, flags, and four times seven bits of its size
 const TAG_HEAD_BYTES = 10;
 const TAG_HAS_END = 0x10; // flag of a tag that repeats its first bytes at its end
+const APE = { magic: 'APETAGEX', bytes: 12, head: 32 }; // where the size without the head is, and the length of the head
 const MAX_TAGS = 10;
 const GAP_BYTES = 2 ** 20; // searched for the next file after one
 const MAX_GAPS = 20; // that are searched
@@ -49,28 +50,34 @@ export async function partsOf(path: string, signal?: AbortSignal): Promise<Part[
 }
 
 /**
- * Length of what precedes a media file in the file: a form or an HTTP response that was saved whole, zeros, or ID3 tags, which some programs
- * put before any format.
+ * Length of what precedes a media file in the file: a form or an HTTP response that was saved whole, zeros, or ID3 and APE tags, which some
+ * programs put before any format. ffmpeg skips only ID3: it takes pictures in APE for minutes of damaged MP3.
  */
 async function leadOf(file: FileHandle): Promise<number> {
-  const tags = await tagsOf(file);
+  const { tags, ape } = await tagsOf(file);
   const bytes = await read(file, tags, LEAD_BYTES);
   const lead = headerIn(bytes);
-  if (lead === null) return 0;
+  if (lead === null) return ape && bytes.length ? tags : 0;
   const before = bytes.subarray(0, lead);
   return isUtf8(before) && LEAD.test(before.toString('latin1')) ? tags + lead : 0;
 }
 
-/** Length of the ID3v2 tags at the beginning of a file. */
-async function tagsOf(file: FileHandle): Promise<number> {
-  let at = 0;
+/** Length of the ID3v2 and APE tags at the beginning of a file. */
+async function tagsOf(file: FileHandle): Promise<{ tags: number; ape: boolean }> {
+  let [at, ape] = [0, false];
   for (let tags = 0; tags < MAX_TAGS; tags++) {
-    const head = await read(file, at, TAG_HEAD_BYTES);
+    const whole = await read(file, at, APE.head);
+    if (whole.length === APE.head && whole.toString('latin1').startsWith(APE.magic)) {
+      at += APE.head + whole.readUInt32LE(APE.bytes);
+      ape = true;
+      continue;
+    }
+    const head = whole.subarray(0, TAG_HEAD_BYTES);
     if (!TAG.test(head.toString('latin1'))) break;
     const bytes = head.subarray(6).reduce((size, byte) => (size << 7) | byte, 0);
     at += TAG_HEAD_BYTES + bytes + (head[5]! & TAG_HAS_END ? TAG_HEAD_BYTES : 0);
   }
-  return at;
+  return { tags: at, ape };
 }
 
 /** Where the parts of a file that is not Ogg begin, from byte `from` on. `gaps`: how many times bytes between them may be searched. */

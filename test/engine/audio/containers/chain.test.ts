@@ -118,6 +118,23 @@ t.test('decode() reads files of any format after ID3 tags of any length', async 
   }
 });
 
+t.test('decode() reads files of any format after an APE tag with a picture, which has no sound', async (t) => {
+  const picture = Buffer.from(Uint32Array.from({ length: 250_000 }, (_, i) => Math.imul(i + 1, 2_654_435_761)).buffer);
+  const head = (flags: number) => {
+    const bytes = Buffer.alloc(32);
+    bytes.write('APETAGEX');
+    for (const [i, number] of [2000, picture.length + 32, 1, flags].entries()) bytes.writeUInt32LE(number, 8 + 4 * i);
+    return bytes;
+  };
+  const tag = Buffer.concat([head(0xa0000000), picture, head(0x80000000)]);
+  await file('plain.aac', 4, 1, 44_100);
+  for (const extension of ['mp3', 'aac', 'flac', 'wav']) {
+    const plain = readFileSync(at(`plain.${extension}`));
+    writeFileSync(at(`ape.${extension}`), Buffer.concat([tag, plain]));
+    await check(t, `ape.${extension}`, 4, 1);
+  }
+});
+
 t.test('decode() reads WAV, AIFF and MP4 files with other bytes between them', async (t) => {
   const noise = Buffer.from(Array.from({ length: 3001 }, (_, i) => Math.imul(i + 1, 2_654_435_761) >>> 24));
   const [wave, film] = [readFileSync(at('first.wav')), readFileSync(at('one.mp4'))];

@@ -1,4 +1,4 @@
-/* Recordings of a stream that was under way: the times of its pages begin late. */
+/* Times of Ogg pages: those of a stream that was under way begin late. */
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import t from 'tap';
@@ -21,13 +21,18 @@ function checksum(page: Buffer): number {
 
 /** Adds seconds to the times of the pages from one on. */
 function later(bytes: Buffer, seconds: number, first: number): Buffer {
+  return timed(bytes, (time, page) => (page >= first ? time + BigInt(seconds * RATE) : time));
+}
+
+/** Changes the times of pages that have one. */
+function timed(bytes: Buffer, change: (time: bigint, page: number) => bigint): Buffer {
   const copy = Buffer.from(bytes);
   for (let at = 0, page = 0; at < copy.length; page++) {
     const segments = copy.subarray(at + 27, at + 27 + copy[at + 26]!);
     const next = at + 27 + segments.length + segments.reduce((sum, length) => sum + length, 0);
     const time = copy.readBigInt64LE(at + 6);
-    if (time > 0n && page >= first) {
-      copy.writeBigInt64LE(time + BigInt(seconds * RATE), at + 6);
+    if (time > 0n) {
+      copy.writeBigInt64LE(change(time, page), at + 6);
       copy.writeUInt32LE(0, at + 22);
       copy.writeUInt32LE(checksum(copy.subarray(at, next)), at + 22);
     }
@@ -51,4 +56,15 @@ t.test('decode() keeps a pause of an hour in FLAC that begins at its start', asy
   const recording = await decode(at('paused.ogg'));
   t.teardown(() => recording.close());
   t.equal(Math.round((await recording.decoded) / SAMPLE_RATE), 3606);
+});
+
+t.test('decode() calls Opus of which no page has a time damaged, and not of an unsupported codec', async (t) => {
+  await file('timeless.ogg', 6, 1, RATE, '-c:a', 'libopus');
+  writeFileSync(
+    at('timeless.ogg'),
+    timed(readFileSync(at('timeless.ogg')), () => -1n),
+  );
+  const recording = await decode(at('timeless.ogg'));
+  t.teardown(() => recording.close());
+  await t.rejects(recording.decoded, { code: 'FILE_CORRUPTED' });
 });

@@ -17,6 +17,7 @@ interface Entry {
 export const ONE_FILE = 'model.safetensors';
 export const INDEX = 'model.safetensors.index.json';
 const MAX_HEADER_BYTES = 100_000_000; // limit of the format
+const WRAPPERS = /^(?:base_model\.model\.|module\.|_orig_mod\.)+/; // before the names of a model that was saved within PEFT, DataParallel or torch.compile
 
 /** The weights of a checkpoint folder, read one tensor at a time without keeping any in memory. Close it after use. */
 export class Checkpoint {
@@ -103,7 +104,7 @@ export class Checkpoint {
       const [begin, end] = data_offsets;
       if (end > room) throw new Error(`Cannot read the tensor ${name}: its file ends early; copy or download the checkpoint again`);
       if (!isRead(dtype)) {
-        this.others.set(name, dtype);
+        this.others.set(name.replace(WRAPPERS, ''), dtype);
         continue;
       }
       const wanted = shape.reduce((product, size) => product * size, BYTES[dtype]);
@@ -111,7 +112,7 @@ export class Checkpoint {
         throw new Error(
           `Cannot read ${path}: the tensor ${name}, ${dtype} [${shape}], has ${end - begin} bytes, wanted ${wanted}; download it again`,
         );
-      this.entries.set(name, { file, dtype, shape, begin: 8 + length + begin, end: 8 + length + end });
+      this.entries.set(name.replace(WRAPPERS, ''), { file, dtype, shape, begin: 8 + length + begin, end: 8 + length + end });
     }
   }
 }

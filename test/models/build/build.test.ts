@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
@@ -98,6 +98,24 @@ t.test('build() writes the same graphs from the same values in any data type', a
       return files.map(({ sha256 }) => sha256).join();
     }),
   );
+  t.equal(new Set(sums).size, 1);
+});
+
+t.test('build() writes the same graphs from weights that were saved within PEFT, DataParallel or torch.compile', async (t) => {
+  const from = join(home, 'wrapped');
+  const sums: string[] = [];
+  for (const prefix of ['', 'base_model.model.', 'module.', 'module._orig_mod.']) {
+    writeCheckpoint(from, SHAPES.plain!, 'F16');
+    const file = join(from, 'model.safetensors');
+    const bytes = readFileSync(file);
+    const end = 8 + Number(bytes.readBigUInt64LE());
+    const header = Object.entries(JSON.parse(bytes.toString('utf8', 8, end))).map(([name, tensor]) => [prefix + name, tensor]);
+    const json = Buffer.from(JSON.stringify(Object.fromEntries(header)));
+    const length = Buffer.alloc(8);
+    length.writeBigUInt64LE(BigInt(json.length));
+    writeFileSync(file, Buffer.concat([length, json, bytes.subarray(end)]));
+    sums.push((await build(from, join(home, 'unwrapped'), { variant: 'int8' })).map(({ sha256 }) => sha256).join());
+  }
   t.equal(new Set(sums).size, 1);
 });
 

@@ -56,7 +56,7 @@ export function instructions(base: string, { workspace, member, key }: FirstKey)
 
 The base URL of the API (BASE in README and the guides) is ${base}/v1
 In the browser, sign in with the key: ${base}
-If you lose it, create another: ${path.join(ROOT, 'scripts', 'longhand')} admin key create --workspace ${workspace} --member ${member}
+If you lose it, create another: '${path.join(ROOT, 'scripts', 'longhand')}' admin key create --workspace ${workspace} --member ${member}
 
 Upload a recording of two speakers:
 

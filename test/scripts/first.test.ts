@@ -37,7 +37,7 @@ t.test('instructions() prints BASE as used in README and the guides, with /v1', 
   const printed = instructions('http://127.0.0.1:8080', { workspace: 'w', member: 'm', key: 'k' });
   const [, base] = /base URL of the API .*(http:\S+)/.exec(printed) ?? [];
   t.equal(base, 'http://127.0.0.1:8080/v1');
-  t.match(printed, /create another: \S+ admin key create --workspace w --member m/, 'how to replace a lost key');
+  t.match(printed, /create another: '.+\/longhand' admin key create --workspace w --member m/, 'quoted: a path may have spaces');
   const guides = readdirSync(path.join(ROOT, 'docs/guides')).map((name) => `docs/guides/${name}`);
   const set = ['README.md', ...guides].flatMap((file) =>
     [...readFileSync(path.join(ROOT, file), 'utf8').matchAll(/\bBASE\b["')]*(?:=| = |, "| \?: '|\) \?: ')["']?(http[^\s"']+)/g)].map(

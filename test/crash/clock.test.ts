@@ -1,12 +1,10 @@
 /* Host clocks that are wrong by up to a day. Jumps of PostgreSQL's clock, which is authoritative, are tested in leap.test.ts. */
-import { join } from 'node:path';
 import t from 'tap';
 import { connectRaw, head } from '../support/api/raw.ts';
 import { send, uploadHeaders } from '../support/api/uploads.ts';
 import { aftermath } from '../support/databases/aftermath.ts';
 import { excerpt, type TranscriptionRow } from '../support/engine/engine.ts';
 import { TINY } from '../support/engine/models.ts';
-import { ROOT } from '../support/processes/processes.ts';
 import { eventually, openService } from '../support/processes/service.ts';
 import { SEED, seeded } from '../support/seeded.ts';
 
@@ -22,7 +20,7 @@ for (let round = 0; round < ROUNDS; round++) {
     const { db, key, workspaceId } = service;
     const shifted = (ms: number) => ({
       CLOCK_SHIFT_MS: String(ms),
-      NODE_OPTIONS: `--import=${join(ROOT, 'test/support/processes/shifted.mjs')}`,
+      NODE_OPTIONS: `--import=${new URL('../support/processes/shifted.mjs', import.meta.url).href}`,
     });
     const [later, earlier] = [shifted(Math.round(DAY_MS * (1 - 0.9 * random()))), shifted(-Math.round(DAY_MS * (1 - 0.9 * random())))];
     const [ahead, behind] = await Promise.all([service.api(later), service.api(earlier)]);

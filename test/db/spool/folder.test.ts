@@ -9,6 +9,7 @@ import t from 'tap';
 import { openFolderSpool } from '../../../db/spool/folder.ts';
 import type { Spool } from '../../../db/spool/spool.ts';
 import { names, pagesOf } from '../../support/engine/spool.ts';
+import { noDisks } from '../../support/processes/disk.ts';
 
 async function store(spool: Spool, id: string, extension: string, data: Buffer, step = 65_536): Promise<Buffer> {
   const writer = await spool.create(id, extension);
@@ -198,8 +199,7 @@ t.test('writable() removes its file, also one that a killed process left', async
   t.strictSame(await readdir(root), []);
 });
 
-const skip = process.getuid?.() === 0 ? false : 'mounting a small file system needs root';
-t.test('write() and writable() reject with ENOSPC on a full disk, and abort() frees the space', { skip }, async (t) => {
+t.test('write() and writable() reject with ENOSPC on a full disk, and abort() frees the space', { skip: noDisks() ?? false }, async (t) => {
   const folder = t.testdir();
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder], { stdio: 'pipe' });
   try {

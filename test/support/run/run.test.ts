@@ -77,9 +77,10 @@ t.test(
   },
 );
 
-t.test('isAllowed() accepts the other kind of processor, a real language model, and programs that the host may lack', async (t) => {
+t.test('isAllowed() accepts the other kind of processor, a real language model, and what the host may lack or forbid', async (t) => {
   t.ok(isAllowed({ test: 'x', reason: 'LLM_BASE_URL is not set' }));
   t.ok(isAllowed({ test: 'x', reason: 'helm is not installed' }), 'the host may lack it; it is named in the last lines');
+  t.ok(isAllowed({ test: 'x', reason: 'needs permission to mount a file system: run as root' }), 'few containers allow it');
   t.notOk(isAllowed({ test: 'x', reason: 'needs no-such-program' }));
   t.notOk(isAllowed({ test: 'x', reason: '' }));
 });

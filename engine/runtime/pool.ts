@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
-import { type Descriptor, readDescriptor, rowsOf } from '../../models/descriptor.ts';
+import { type Descriptor, languagesOf, readDescriptor, rowsOf } from '../../models/descriptor.ts';
 import { diarizationNetworks } from '../../models/networks.ts';
 import { type RecognisedWindow, type WindowRequest, windowSeconds } from '../asr/recogniser.ts';
 import type { Linker } from '../diarization/linkage.ts';
@@ -40,6 +40,8 @@ export interface Pool {
   readonly windowSeconds: number;
   /** The device that speech recognition actually uses. */
   readonly device: Device;
+  /** Codes of the languages that the ASR models recognise. */
+  readonly languages?: readonly string[];
   /** ASR models by language; absent: one for all. */
   readonly routes?: Routes;
   /** Registers a file. Its work stops within two seconds of `signal` aborting. */
@@ -129,6 +131,7 @@ export async function openPool({
       memoryBytes: memory.bytes,
       concurrency: places.recognise,
       device: used!,
+      languages: [descriptor, ...Object.values(others).map(({ descriptor }) => descriptor)].flatMap(languagesOf),
       routes,
       windowSeconds: windowSeconds(descriptor),
       job: (signal) => openJob(piscina, queues, buffers, ++count, signal),

@@ -12,6 +12,15 @@ export function note({ log, counts }: Pick<Engine, 'log' | 'counts'>, transcript
   if (failure) log.warn({ transcription, model: failure.model, reason: failure.message }, 'a model failed; another one was used');
 }
 
+/** Logs that no model recognises the language that a recording was said to be in. */
+export function noteForeign({ log, pool }: Pick<Engine, 'log' | 'pool'>, transcription: string, language: string): void {
+  if (language === 'auto' || !pool.languages || pool.languages.includes(language)) return;
+  log.warn(
+    { transcription, language, recognised: pool.languages },
+    'no model recognises the requested language; the text is in another one',
+  );
+}
+
 function countsOf({ recognised }: Engine['counts'], model: string) {
   return (recognised[model] ??= { seconds: 0, failed: 0, unsure: 0 });
 }

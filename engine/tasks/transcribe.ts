@@ -5,7 +5,7 @@ import { complete, raise } from '../../db/jobs/complete.ts';
 import { transcribe } from '../transcribe.ts';
 import type { Checkpoints, HeardStretch, Options, Transcript } from '../types.ts';
 import type { Engine } from './engine.ts';
-import { note } from './heard.ts';
+import { note, noteForeign } from './heard.ts';
 import { type Holding, Lost } from './holdings.ts';
 import { insist } from './insist.ts';
 import { describe } from './layer.ts';
@@ -88,6 +88,7 @@ async function listen(engine: Engine, claim: ClaimedTranscription, holding: Hold
       engine.counts.failedDiarizations++;
       engine.log.warn({ transcription: claim.lease.id, reason: transcript.diarizationError }, 'diarization failed; the text is kept');
     }
+    noteForeign(engine, claim.lease.id, claim.language);
     const { uncoveredSeconds } = transcript;
     if (uncoveredSeconds >= WORTH_TELLING)
       engine.log.warn({ transcription: claim.lease.id, uncoveredSeconds }, 'speech without recognized words');

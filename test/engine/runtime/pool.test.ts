@@ -37,6 +37,7 @@ t.test('openPool() shares threads among files', async (t) => {
   const pool = await openPool({ models: MODELS, threads: 2, rows: 4 });
   t.teardown(() => pool.close());
   t.equal(pool.device, 'cpu');
+  t.strictSame(pool.languages, ['en']);
 
   t.test('openPool(): a failure is returned with its message, and the thread continues', async (t) => {
     const job = pool.job(never);

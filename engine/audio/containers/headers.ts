@@ -41,10 +41,11 @@ const FORMATS: Format[] = [
   ].map((magic) => ({ magic: Buffer.from(magic, 'latin1'), kind: () => null })),
 ];
 
-/** Formats of chunks and boxes, where a walk from one to the next finds what follows. */
+/** Formats of chunks and boxes, where a walk from one to the next finds what follows, and Ogg, whose streams begin anywhere in a file. */
 const WALKED: (Format & { at?: number })[] = [
   { magic: Buffer.from('RIFF'), kind: (header) => header.toString('latin1', 8, 12) === 'WAVE' && null },
   { magic: Buffer.from('FORM'), kind: (header) => /^AIF[FC]$/.test(header.toString('latin1', 8, 12)) && null },
+  { magic: Buffer.from('OggS\0\x02', 'latin1'), kind: () => null }, // first page of a stream
   { magic: Buffer.from('ftyp'), at: 4, kind: (header) => MOVIE.test(header.toString('latin1', 0, 12)) && null },
 ];
 

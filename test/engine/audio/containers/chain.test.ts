@@ -84,7 +84,8 @@ const FORM = '--3f\r\nContent-Disposition: form-data; name="file"; filename="Ges
 
 t.test('decode() reads a file after the text of a form or of HTTP, and after zeros', async (t) => {
   await file('one.webm', 4, 1, 48_000, '-c:a', 'libopus');
-  for (const extension of ['wav', 'aiff', 'm4a', 'mov', 'mp4', 'webm']) {
+  await file('one.opus', 4, 1, 48_000, '-c:a', 'libopus');
+  for (const extension of ['wav', 'aiff', 'm4a', 'mov', 'mp4', 'webm', 'opus']) {
     const one = readFileSync(at(`one.${extension}`.replace('one.wav', 'second.wav')));
     for (const [name, before, after] of [
       ['form', FORM, '\r\n--3f--\r\n'],
@@ -135,10 +136,10 @@ t.test('decode() reads files of any format after an APE tag with a picture, whic
   }
 });
 
-t.test('decode() reads WAV, AIFF and MP4 files with other bytes between them', async (t) => {
+t.test('decode() reads WAV, AIFF and MP4 files with other bytes between them, and Ogg behind them', async (t) => {
   const noise = Buffer.from(Array.from({ length: 3001 }, (_, i) => Math.imul(i + 1, 2_654_435_761) >>> 24));
   const [wave, film] = [readFileSync(at('first.wav')), readFileSync(at('one.mp4'))];
-  const aiff = readFileSync(at('one.aiff'));
+  const [aiff, opus] = [readFileSync(at('one.aiff')), readFileSync(at('one.opus'))];
   for (const [name, between] of [
     ['noise', noise],
     ['form', Buffer.from(`\r\n${FORM}`)],
@@ -149,6 +150,13 @@ t.test('decode() reads WAV, AIFF and MP4 files with other bytes between them', a
       Buffer.concat([wave, between, wave, between, film, between, film, between, aiff, between, wave, between]),
     );
     await check(t, `${name}.x`, 21, 1);
+  }
+  for (const [name, one, seconds] of [
+    ['wave, ogg', wave, 7],
+    ['aiff, ogg', aiff, 8],
+  ] as const) {
+    writeFileSync(at(name), Buffer.concat([one, opus]));
+    await check(t, name, seconds, 1);
   }
   writeFileSync(at('gaps.x'), Buffer.concat(new Array(30).fill([wave, noise]).flat()));
   t.equal((await partsOf(at('gaps.x'))).length, 21, 'no more than 20 are looked for');

@@ -87,6 +87,8 @@ t.test('bestInstalled() selects the model with the lowest WER that is fast enoug
   const room = { cores: 2, memoryBytes: 8 * GIB };
   t.equal((await bestInstalled(home, room)).name, 'whisper-base', 'no other model has been measured');
   await addModel(home, 'good', { en: 258, de: 259 });
+  keepCheck('good', home, check(40, 8));
+  t.equal((await bestInstalled(home, room)).name, 'whisper-base', 'unchecked, yet known to be better than that');
   cpSync(join(home, 'models', 'good'), join(home, 'models', 'slow'), { recursive: true });
   keepCheck('whisper-base', home, check(20, 40));
   keepCheck('good', home, check(10, 8));

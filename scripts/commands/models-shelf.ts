@@ -56,10 +56,10 @@ export function longestCheck(quick = false, variant: Variant = 'int8'): string {
 /** Every model with its memory, and its accuracy on this machine, and whether it can process a number of hours of audio per day. */
 export async function table(settings: Settings, hours: number | null = null) {
   const models = await listModels(settings.LONGHAND_HOME);
-  return models.map((model) => row(model, checkHere(model, settings.LONGHAND_HOME), hours));
+  return models.map((model) => row(model, checkHere(model, settings.LONGHAND_HOME), hours, settings.LONGHAND_THREADS));
 }
 
-function row(model: Model, check: Check | undefined, hours: number | null) {
+function row(model: Model, check: Check | undefined, hours: number | null, asked?: number) {
   const { name, kind, variant = null, licence, shipped, files, descriptor, folder } = model;
   const published = builtFrom(model)?.published;
   const wer = englishRate(check);
@@ -78,17 +78,18 @@ function row(model: Model, check: Check | undefined, hours: number | null) {
     wer_published: published ? `${published.wer} % LibriSpeech test-other, ${published.source}` : null,
     ...(hours === null
       ? {}
-      : { carries: check && descriptor ? carries(hours, check, descriptor.memory.thread) : recogniser ? NONE : null }),
+      : { carries: check && descriptor ? carries(hours, check, descriptor.memory.thread, asked) : recogniser ? NONE : null }),
     shipped,
     folder,
   };
 }
 
 /** Whether this machine with a model keeps the p95 of waits in the busy hour short. */
-function carries(hours: number, { rtfx }: Check, threadBytes: number): string {
-  const machine = readMachine();
-  const threads = threadsFor(machine, threadBytes);
-  const host = { cores: threads, minutesPerHour: 60 / rtfx + DIARIZATION / threads, gib: Math.ceil((threads * threadBytes) / GIB + 1) };
+function carries(hours: number, { rtfx, machine }: Check, threadBytes: number, asked?: number): string {
+  const threads = asked ?? threadsFor(readMachine(), threadBytes);
+  const measured = Number(/(\d+) threads$/.exec(machine)?.[1] ?? threads);
+  const speed = rtfx * Math.min(1, threads / measured);
+  const host = { cores: threads, minutesPerHour: 60 / speed + DIARIZATION / threads, gib: Math.ceil((threads * threadBytes) / GIB + 1) };
   const { hosts, wait } = size({ hoursPerDay: hours, meanMinutes: MEAN_MINUTES, busyHour: BUSY_HOUR }, host);
   return hosts <= 1 ? `yes (p95 of the wait under ${Math.ceil(wait.p95)} s)` : `no, ${hosts} such machines`;
 }

@@ -37,7 +37,9 @@ export function apart<T>(program: URL, parameters: readonly unknown[], what: str
 
 /** The other side of `apart`: sends the result of `work` with the parameters, or its error. */
 export async function answer<P extends unknown[], T>(work: (...parameters: P) => Promise<T>): Promise<void> {
-  process.once('disconnect', () => process.kill(process.pid, 'SIGKILL')); // no longer awaited; exit() crashes inside onnxruntime
+  const end = () => process.kill(process.pid, 'SIGKILL'); // exit() crashes inside onnxruntime
+  if (!process.connected) return void end(); // no longer awaited since this process began to load: the event would not be emitted again
+  process.once('disconnect', end);
   const message: Answer<T> = await work(...(JSON.parse(process.argv[2]!) as P)).then(
     (found) => ({ found }),
     (error: unknown) => ({ error: error instanceof Error ? error.message : String(error) }),

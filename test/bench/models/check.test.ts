@@ -6,6 +6,7 @@ import { checkModelApart } from '../../../bench/models/check-apart.ts';
 import type { Measured } from '../../../models/checks/self-check.ts';
 import { SHIPPED_FOLDER } from '../../../models/manifest.ts';
 import { addTiny, TINY } from '../../support/engine/models.ts';
+import { finish, RUN } from '../../support/processes/processes.ts';
 
 const diarization = join(SHIPPED_FOLDER, 'diarization');
 const options = { diarization, threads: 1, seconds: 0.1 };
@@ -48,4 +49,22 @@ t.test('checkModelApart() leaves no recordings behind when it is interrupted', a
 
 t.test('checkModelApart() passes the error of its process on', async (t) => {
   await t.rejects(checkModelApart(join(t.testdir(), 'missing'), options), { message: /missing/ });
+});
+
+t.test('a process apart does nothing if the one that awaits it was killed while it was loading', async (t) => {
+  const apart = JSON.stringify(new URL('../../../bench/apart.ts', import.meta.url).href);
+  const child = `
+    import { setTimeout as sleep } from 'node:timers/promises';
+    import { answer } from ${apart};
+    console.error('loading');
+    while (process.connected) await sleep(5);
+    await answer(async () => console.error('working'));`;
+  const parent = `
+    import { apart } from ${apart};
+    void apart(import.meta.resolve('./child.mjs'), [], 'A child');
+    process.kill(process.pid, 'SIGKILL');`;
+  const folder = t.testdir({ 'child.mjs': child, 'parent.mjs': parent });
+  const { stderr } = await finish(process.execPath, [...RUN, join(folder, 'parent.mjs')]);
+  t.match(stderr, 'loading');
+  t.notMatch(stderr, 'working');
 });

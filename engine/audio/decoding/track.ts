@@ -142,7 +142,7 @@ export function tooShort(seconds: number): MediaError {
 }
 
 const UNSUPPORTED =
-  /decoder .*not found|unknown decoder|no decoder|decoder \(codec|not (?:yet )?implemented|patchwelcome|unsupported(?! huge granule)|not supported|experimental codecs/i;
+  /decoder .*not found|unknown decoder|no decoder|decoder \(codec|not (?:yet )?implemented|patchwelcome|unsupported(?! huge granule)|not supported|experimental codecs|\[amr\w+ @ \w+\] too many channels/i;
 
 /** Why a file yielded less than a second of audio. */
 function unusable(seconds: number, code: number | null, complaints: string): MediaError {

@@ -75,9 +75,11 @@ t.test('probe() finds a codec unknown that ffmpeg refuses to list, in Ogg and AI
   for (const name of ['swapped.aifc', 'whole.ogg']) t.equal(await probed(at(name)), 'UNSUPPORTED_CODEC', name);
 });
 
-t.test('decode() calls a codec unsupported that ffmpeg decodes as an experiment only', async (t) => {
+t.test('decode() calls a codec unsupported that ffmpeg decodes as an experiment only, or not at all', async (t) => {
   await make('sonic.mka', '-f', 'lavfi', '-i', 'sine=d=2', '-strict', '-2', '-c:a', 'sonic');
   t.equal(await outcome(at('sonic.mka')), 'UNSUPPORTED_CODEC');
+  await writeFile(at('stereo.amr'), Buffer.concat([Buffer.from('#!AMR_MC1.0\n\0\0\0\x02'), Buffer.alloc(6400, `\x3c${'\0'.repeat(31)}`)]));
+  t.equal(await outcome(at('stereo.amr')), 'UNSUPPORTED_CODEC', 'AMR with several channels');
 });
 
 t.test('decode() keeps what can be decoded of a damaged file', async (t) => {

@@ -7,6 +7,7 @@ import { createGraph, type Graph, output, type Weights } from '../../../models/b
 import { toBytes } from '../../../models/build/graph/write.ts';
 import { buildProbe } from '../../../models/build/whisper/build.ts';
 import { addHeadProbe, addScaleProbe } from '../../../models/build/whisper/probe.ts';
+import { variantForCpu } from '../../../models/choosing/cpu.ts';
 import { DEFAULT } from '../../../models/recipes/default.ts';
 import { candidates, safer } from '../../../models/recipes/ladder.ts';
 import { HEADS, openPlain, samples, WIDTH, withLargeRows } from '../checkpoint.ts';
@@ -27,7 +28,7 @@ async function losses(factors: readonly number[], sound = samples()): Promise<nu
       return values.map((value, i) => value * factors[Math.floor((i % WIDTH) / (WIDTH / HEADS))]!);
     },
   };
-  const g = createGraph(scaled, 'int8-7bit');
+  const g = createGraph(scaled, variantForCpu());
   addHeadProbe(g, dimensions);
   return (await outputs(g, sound)).loss0!;
 }
